@@ -1,0 +1,38 @@
+/** JSON that keeps 64-bit integers: values beyond 2^53 travel as BigInt and come back as they were. */
+
+const LONG_DIGITS = /\d{16}/;
+const INTEGER = /^-?\d+$/;
+
+interface SourceContext {
+  readonly source?: string;
+}
+
+type SourceReviver = (
+  this: unknown,
+  key: string,
+  value: unknown,
+  context: SourceContext,
+) => unknown;
+const parseWithSource = JSON.parse as (text: string, reviver?: SourceReviver) => unknown;
+const rawJson = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON;
+
+function keepLongIntegers(_key: string, value: unknown, context: SourceContext): unknown {
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
+  const source = context.source;
+  return source !== undefined && INTEGER.test(source) ? BigInt(source) : value;
+}
+
+/** Parses JSON text; integers that a number can't hold become BigInt. Throws SyntaxError. */
+export function parseJson<T>(text: string): T {
+  if (!LONG_DIGITS.test(text)) return JSON.parse(text) as T;
+  return parseWithSource(text, keepLongIntegers) as T;
+}
+
+function writeLongIntegers(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? rawJson(value.toString()) : value;
+}
+
+/** JSON text of a plain value; BigInts are written digit by digit. */
+export function stringifyJson(value: unknown): string {
+  return JSON.stringify(value, writeLongIntegers);
+}

@@ -1,0 +1,225 @@
+/** The contract between the framework and a controller: what it declares and what it is handed. */
+import type { Resource } from '../api/resource.ts';
+import type { KubeObject, ObjectReference } from '../api/types/index.ts';
+import type { KubeClient, ObjectRef, PatchKind } from '../kube/types.ts';
+import type { Clock } from './clock.ts';
+import type { InformerSet, ObjectRecord } from './informer/types.ts';
+import type { Logger } from './log.ts';
+import type { Metrics } from './metrics.ts';
+import type { HealthCheck } from './status.ts';
+
+/** A flag of one controller; `options/` parses it. Names with dashes. */
+export interface ControllerFlags {
+  readonly [flag: string]: number | string | boolean;
+}
+
+/** A controller's passport. `build` wires observe, decide and act; it may answer undefined: disabled. */
+export interface ControllerDefinition {
+  /** Canonical name, e.g. "replicaset-controller". */
+  readonly name: string;
+  readonly aliases: readonly string[];
+  /** Feature gates that must all be on. */
+  readonly gates: readonly string[];
+  readonly enabledByDefault: boolean;
+  /** ServiceAccount in kube-system for --use-service-account-credentials; also the user-agent suffix. */
+  readonly account: string;
+  /** Multiplies --kube-api-qps and --kube-api-burst. */
+  readonly limits?: { readonly qps: number; readonly burst: number };
+  readonly watches: readonly Resource[];
+  /** What it writes, for people: "pods create/delete/patch". */
+  readonly writes: readonly string[];
+  /** Names of the flags it reads. */
+  readonly flags: readonly string[];
+  build(context: ControllerContext): Controller | undefined;
+}
+
+/** A built controller: its queues, and what else it offers. */
+export interface Controller {
+  readonly queues: readonly QueueDefinition[];
+  /** Called once after its caches are synced and before workers start. */
+  start?(signal: AbortSignal): Promise<void> | void;
+  /** Its own health check instead of the always-true one. */
+  readonly health?: HealthCheck;
+  readonly debug?: (path: string, query: URLSearchParams) => string | undefined;
+}
+
+/** One workqueue and the function that syncs a key of it. */
+export interface QueueDefinition {
+  readonly queue: WorkQueue;
+  readonly workers: number;
+  /** Requeues before a failing key is dropped; absent: for ever. */
+  readonly retriesMax?: number;
+  /** An error for which a key is dropped at once. */
+  dropAtOnce?(error: unknown): boolean;
+  reconcile(key: string, run: SyncRun): Promise<void>;
+}
+
+/** The queue as controllers see it: they add keys, the framework takes them. */
+export interface WorkQueue {
+  readonly name: string;
+  add(key: string, priority?: number): void;
+  addAfter(key: string, delayMs: number, because?: string): void;
+  addRateLimited(key: string): void;
+  /** Ends the failure history of a key. */
+  forget(key: string): void;
+  failures(key: string): number;
+}
+
+/** How a queue delays failing keys. */
+export interface QueueLimiterOptions {
+  /** Per-item exponential: base doubling up to max, milliseconds. Defaults 5 and 1,000,000. */
+  readonly baseDelayMs?: number;
+  readonly maxDelayMs?: number;
+  /** Shared token bucket; null: none. Defaults 10 per second, burst 100. */
+  readonly bucket?: { readonly perSecond: number; readonly burst: number } | null;
+}
+
+/** Options every write must carry: why it is made. */
+export interface BecauseOptions {
+  /** A short plain sentence made from the values that decided it; the journal keeps it. */
+  readonly because: string;
+  /** Owner whose next sync must see this write first (read-your-writes guard). */
+  readonly guard?: { readonly ownerKey: string; readonly ownerUid: string };
+}
+
+/**
+ * The API server for one sync: as KubeClient, but each write says why, is preceded by the commit
+ * barrier (once per sync), is noted in the journal, and every delete names the UID.
+ */
+export interface SyncClient {
+  get<T extends KubeObject>(resource: Resource, at: ObjectRef): Promise<T>;
+  /** All pages, live. */
+  listAll<T extends KubeObject>(
+    resource: Resource,
+    options: { namespace?: string; labelSelector?: string; metadataOnly?: boolean },
+  ): Promise<readonly T[]>;
+  create<T extends KubeObject>(
+    resource: Resource,
+    at: { namespace?: string; name?: string; subresource?: string },
+    body: object,
+    options: BecauseOptions,
+  ): Promise<T>;
+  update<T extends KubeObject>(
+    resource: Resource,
+    at: ObjectRef,
+    body: object,
+    options: BecauseOptions,
+  ): Promise<T>;
+  patch<T extends KubeObject>(
+    resource: Resource,
+    at: ObjectRef,
+    kind: PatchKind,
+    body: object,
+    options: BecauseOptions,
+  ): Promise<T>;
+  delete(
+    resource: Resource,
+    at: ObjectRef,
+    options: BecauseOptions & {
+      uid: string;
+      resourceVersion?: string;
+      propagationPolicy?: 'Orphan' | 'Background' | 'Foreground';
+    },
+  ): Promise<void>;
+  deleteCollection(
+    resource: Resource,
+    namespace: string,
+    options: BecauseOptions & { propagationPolicy?: 'Orphan' | 'Background' | 'Foreground' },
+  ): Promise<void>;
+}
+
+/** What a reconcile of one key is handed. */
+export interface SyncRun {
+  readonly client: SyncClient;
+  /** Aborts when the process stops leading or shuts down. */
+  readonly signal: AbortSignal;
+  /** Wall time at the start of this sync, milliseconds; `decide` uses this as `now`. */
+  readonly now: number;
+  /** Asks for another sync of this key after `delayMs`, and says why; the earliest wish wins. */
+  again(delayMs: number, because: string): void;
+  /** A sentence for the journal about this sync as a whole. */
+  note(because: string): void;
+  /** Commit barrier by hand, for records put before calls that go through other ports. */
+  barrier(): void;
+}
+
+/** Event recorder of one controller (component name in `source`). Dedupe, combine, spam limit inside. */
+export interface EventRecorder {
+  event(about: ObjectReference, type: 'Normal' | 'Warning', reason: string, message: string): void;
+}
+
+/** Counting expectations, remembered (upstream's ControllerExpectations). */
+export interface Expectations {
+  /** Sets both counters (overwriting); `deleteKeys` are pod keys awaited to go. */
+  expect(key: string, ownerUid: string, adds: number, deleteKeys: readonly string[]): void;
+  creationObserved(key: string): void;
+  deletionObserved(key: string, podKey: string): void;
+  /** Fulfilled, expired (5 min), or never set. */
+  satisfied(key: string): boolean;
+  forget(key: string): void;
+}
+
+/** What a pod is created from. */
+export interface PodCreation {
+  readonly namespace: string;
+  /** Object that owns it; becomes the controller reference. */
+  readonly owner: { apiVersion: string; kind: string; name: string; uid: string };
+  readonly template: object;
+  /** Labels and annotations etc. are already in the template. */
+  readonly generateName: string;
+  /** Fixed name (StatefulSet, Job index); absent: chosen from generateName. */
+  readonly name?: string;
+  readonly finalizers?: readonly string[];
+  /** Intent slot: what this pod is for; same slot may be reused after a crash. */
+  readonly slot: string;
+  readonly because: string;
+}
+
+/** Creating and deleting pods exactly once: names chosen here, intents committed before sending. */
+export interface PodControl {
+  /** Announces (one barrier) then creates in slow-start batches 1, 2, 4, ...; calls `failed` per pod not created. */
+  createPods(
+    run: SyncRun,
+    owner: KubeObject,
+    ownerKey: string,
+    pods: readonly PodCreation[],
+  ): Promise<PodBatchResult>;
+  /** Announces then deletes all at once; not-found is no error. */
+  deletePods(
+    run: SyncRun,
+    owner: KubeObject,
+    ownerKey: string,
+    pods: readonly { record: ObjectRecord; because: string }[],
+  ): Promise<PodBatchResult>;
+  /** UIDs under an open deletion intent: count them as already going. */
+  deleting(ownerUid: string): ReadonlySet<string>;
+}
+
+export interface PodBatchResult {
+  readonly done: number;
+  /** Pod keys (deletes) or "" (creates) for which nothing was done, so their expectation must be lowered. */
+  readonly notDone: readonly string[];
+  readonly error?: unknown;
+}
+
+/** Everything a controller is handed when built. */
+export interface ControllerContext {
+  readonly name: string;
+  readonly informers: InformerSet;
+  readonly flags: ControllerFlags;
+  /** True if the feature gate is on. */
+  gate(name: string): boolean;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** Raw client for reads outside a sync; writes go through SyncRun. */
+  readonly client: KubeClient;
+  queue(name: string, limiter?: QueueLimiterOptions): WorkQueue;
+  events(component: string): EventRecorder;
+  expectations(): Expectations;
+  /** True unless an informer is behind our own writes for this owner; counts a skip if not. */
+  caughtUp(ownerKey: string, ownerUid: string): boolean;
+  podControl(events: EventRecorder, options: { guard: boolean }): PodControl;
+  /** PEM of the CA bundle of the kubeconfig, "" if none. */
+  readonly caPem: string;
+}

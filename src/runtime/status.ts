@@ -1,0 +1,25 @@
+/** Status objects that the framework shows to `http/` and the CLI; plain data, read when asked. */
+
+/** One named health check; resolves to undefined when well, else to the reason. */
+export interface HealthCheck {
+  readonly name: string;
+  check(): string | undefined | Promise<string | undefined>;
+}
+
+/** What the running process can be asked, apart from metrics. */
+export interface StatusPort {
+  /** In upstream's order: leaderElection first, then controllers by name while leading. */
+  healthChecks(): readonly HealthCheck[];
+  /** The object under /configz's `kubecontrollermanager.config.k8s.io`. */
+  configz(): object;
+  /** Flag name (with dashes) to its effective value. */
+  flagz(): Readonly<Record<string, string>>;
+  /** Extra lines for /statusz, e.g. how the state file was opened. */
+  statusz(): Readonly<Record<string, string>>;
+  /** Sections of /debug/holdfast/<name>, each plain JSON data. */
+  debug(): Readonly<Record<string, () => unknown>>;
+  /** Extra handlers under /debug/controllers/<name>/..., text answers. */
+  controllerDebug(): Readonly<
+    Record<string, (path: string, query: URLSearchParams) => string | undefined>
+  >;
+}
