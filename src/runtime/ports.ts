@@ -175,6 +175,11 @@ export interface StorePort {
   readonly memory: RowTable<MemoryRow>;
   readonly facts: FactTable;
   journal(row: JournalRow): void;
+  /**
+   * Calls `hook` just before a batch that has something in it is written, so that progress that is
+   * not worth a commit of its own (bookmarks) can travel along.
+   */
+  beforeCommit(hook: () => void): void;
   /** Commit barrier: everything put so far is in the file when this returns true. */
   commit(): boolean;
   /** Another cluster or a rewound one: forget objects, points and everything derived. */
