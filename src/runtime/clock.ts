@@ -1,4 +1,7 @@
 /** The only place that reads the time. Everything else is handed a Clock. */
+import { dlopen, FFIType, ptr } from 'bun:ffi';
+import { readFileSync } from 'node:fs';
+import { TIMER_STEP_MAX_MS } from './limits.ts';
 
 /** A timer that can be cancelled. */
 export interface Timer {
@@ -15,4 +18,104 @@ export interface Clock {
   after(delayMs: number, fire: () => void, options?: { background?: boolean }): Timer;
   /** Resolves after `delayMs`, or at once when `signal` aborts. Never rejects. */
   sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
+}
+
+const CLOCK_BOOTTIME = 7;
+const C_LIBRARIES = [
+  'libc.so.6',
+  `libc.musl-${process.arch === 'x64' ? 'x86_64' : 'aarch64'}.so.1`,
+];
+
+function bootTimeOfLibc(library: string): (() => number) | undefined {
+  try {
+    const libc = dlopen(library, {
+      clock_gettime: { args: [FFIType.i32, FFIType.ptr], returns: FFIType.i32 },
+    });
+    // A real ArrayBuffer: the memory of a small typed array may move once its buffer is asked for.
+    const memory = new ArrayBuffer(16);
+    const words = new Uint32Array(memory);
+    const address = ptr(memory);
+    const read = libc.symbols.clock_gettime;
+    if (read(CLOCK_BOOTTIME, address) !== 0) return undefined;
+    return () => {
+      read(CLOCK_BOOTTIME, address);
+      return (words[0] ?? 0) * 1e3 + (words[2] ?? 0) / 1e6;
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+function bootTimeOfProc(): number {
+  const text = readFileSync('/proc/uptime', 'latin1');
+  return Number.parseFloat(text) * 1e3;
+}
+
+/** Reads CLOCK_BOOTTIME: 60 ns through the C library, else /proc/uptime in steps of 10 ms. */
+function openBootTime(): () => number {
+  for (const library of C_LIBRARIES) {
+    const read = bootTimeOfLibc(library);
+    if (read !== undefined) return read;
+  }
+  return bootTimeOfProc;
+}
+
+/** Waits on any clock's timers: resolves after `delayMs` or when `signal` aborts. Never rejects. */
+export function sleepOn(
+  clock: Pick<Clock, 'after'>,
+  delayMs: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) {
+      resolve();
+      return;
+    }
+    const wake = () => {
+      timer.cancel();
+      signal?.removeEventListener('abort', wake);
+      resolve();
+    };
+    const timer = clock.after(delayMs, wake);
+    signal?.addEventListener('abort', wake, { once: true });
+  });
+}
+
+/** Fires once `monotonic` has gone forward by `delayMs`, never earlier, never inside this call. */
+function startTimer(
+  monotonic: () => number,
+  delayMs: number,
+  fire: () => void,
+  background: boolean,
+): Timer {
+  const dueAt = monotonic() + Math.max(0, delayMs);
+  const arm = () => {
+    const step = Math.min(Math.ceil(Math.max(0, dueAt - monotonic())), TIMER_STEP_MAX_MS);
+    const handle = setTimeout(tick, step);
+    if (background) handle.unref();
+    return handle;
+  };
+  const tick = () => {
+    if (monotonic() >= dueAt) fire();
+    else handle = arm();
+  };
+  let handle = arm();
+  return { cancel: () => clearTimeout(handle) };
+}
+
+/**
+ * The clock of the real process. `monotonic` counts since boot and is the same in all threads and
+ * processes of one boot. Timers follow `monotonic`, so after a suspend one may be late by up to a
+ * minute but never by the length of the suspend.
+ */
+export function systemClock(): Clock {
+  const monotonic = openBootTime();
+  const clock: Clock = {
+    now: () => Date.now(),
+    monotonic,
+    after: (delayMs, fire, options) =>
+      startTimer(monotonic, delayMs, fire, options?.background ?? false),
+    sleep: (delayMs, signal) => sleepOn(clock, delayMs, signal),
+  };
+  return clock;
 }

@@ -51,6 +51,8 @@ export interface QueueDefinition {
   readonly retriesMax?: number;
   /** An error for which a key is dropped at once. */
   dropAtOnce?(error: unknown): boolean;
+  /** A wish to be called again replaces the rate-limited retry of an error (cronjob). */
+  readonly wishBeatsError?: boolean;
   reconcile(key: string, run: SyncRun): Promise<void>;
 }
 
@@ -188,7 +190,6 @@ export interface PodControl {
   deletePods(
     run: SyncRun,
     owner: KubeObject,
-    ownerKey: string,
     pods: readonly { record: ObjectRecord; because: string }[],
   ): Promise<PodBatchResult>;
   /** UIDs under an open deletion intent: count them as already going. */

@@ -1,0 +1,172 @@
+/** Bringing a cache up to date without a watch: a paged LIST, or a comparison by versions. */
+import { isExpired, isNotFound } from '../../api/errors.ts';
+import type { Resource } from '../../api/resource.ts';
+import type { KubeObject, PartialObjectMetadata } from '../../api/types/index.ts';
+import { compareVersions } from '../../api/version.ts';
+import type { KubeClient, ListPage } from '../../kube/types.ts';
+import {
+  DELTA_CHANGED_FRACTION,
+  DELTA_GETS_AT_ONCE,
+  DELTA_SINGLE_GETS_MAX,
+  LIST_PAGE_SIZE,
+} from '../limits.ts';
+import { type Change, keyOf, type ResourceCache } from './cache.ts';
+import type { ObjectRecord } from './types.ts';
+
+export interface RelistDeps<T extends KubeObject, R extends ObjectRecord> {
+  readonly client: KubeClient;
+  readonly resource: Resource;
+  readonly cache: ResourceCache<T, R>;
+  readonly signal: AbortSignal;
+  /** Write rows also for objects that are known already: the disk lost some. */
+  readonly rewrite: boolean;
+  /** Takes each change as soon as the cache has it, so that a failure later loses none. */
+  publish(changes: readonly Change<R>[]): void;
+}
+
+export interface RelistResult {
+  /** How many objects were added, changed or found gone. */
+  readonly changed: number;
+  /** Version of the list: where the watch goes on. */
+  readonly version: string;
+}
+
+export interface DeltaResult extends RelistResult {
+  /** The cache is complete once it has passed this version. */
+  readonly needed: string;
+  /** The server holds older versions than the cache did: its history was rewound. */
+  readonly rewound: boolean;
+}
+
+/** Reads every object, page by page, into the cache; what is no longer there gets a tombstone. */
+export async function fullList<T extends KubeObject, R extends ObjectRecord>(
+  deps: RelistDeps<T, R>,
+): Promise<RelistResult> {
+  const seen = new Set<string>();
+  let changed = 0;
+  const version = await eachPage<T>(deps, false, seen, (page) => {
+    const changes: Change<R>[] = [];
+    for (const object of page) {
+      const change = deps.cache.apply(object, false);
+      if (change !== undefined) changes.push(change);
+      else if (deps.rewrite) deps.cache.rewrite(object);
+    }
+    changed += changes.length;
+    deps.publish(changes);
+  });
+  return { changed: changed + evictUnseen(deps, seen), version };
+}
+
+/**
+ * Compares uid and resourceVersion of every object with the cache and fetches only what differs:
+ * one by one, or by a paged LIST where more than 200 objects and 5 % changed.
+ */
+export async function deltaRelist<T extends KubeObject, R extends ObjectRecord>(
+  deps: RelistDeps<T, R>,
+): Promise<DeltaResult> {
+  const seen = new Set<string>();
+  const differing = new Map<string, PartialObjectMetadata>();
+  let rewound = false;
+  const version = await eachPage<PartialObjectMetadata>(deps, true, seen, (page) => {
+    for (const head of page) {
+      const known = deps.cache.record(keyOf(head));
+      const { uid, resourceVersion } = head.metadata;
+      if (known?.uid !== uid) {
+        differing.set(keyOf(head), head);
+      } else if (known.resourceVersion !== resourceVersion) {
+        differing.set(keyOf(head), head);
+        if (compareVersions(resourceVersion, known.resourceVersion) < 0) rewound = true;
+      }
+    }
+  });
+  const many = Math.max(DELTA_SINGLE_GETS_MAX, seen.size * DELTA_CHANGED_FRACTION);
+  if (differing.size > many) {
+    const listed = await fullList(deps);
+    return { ...listed, needed: listed.version, rewound };
+  }
+  const fetched = await fetchAll(deps, [...differing.values()]);
+  const newest = compareVersions(fetched.newest, version) > 0 ? fetched.newest : version;
+  const changed = fetched.changed + evictUnseen(deps, seen);
+  return { changed, version, needed: newest, rewound };
+}
+
+async function fetchAll<T extends KubeObject, R extends ObjectRecord>(
+  deps: RelistDeps<T, R>,
+  heads: PartialObjectMetadata[],
+): Promise<{ changed: number; newest: string }> {
+  let newest = '';
+  let changed = 0;
+  const worker = async (): Promise<void> => {
+    for (let head = heads.pop(); head !== undefined; head = heads.pop()) {
+      const object = await fetchOne(deps, head);
+      const change =
+        object === undefined ? deps.cache.evict(keyOf(head)) : deps.cache.apply(object, false);
+      const version = object?.metadata.resourceVersion ?? '';
+      if (compareVersions(version, newest) > 0) newest = version;
+      if (change === undefined) continue;
+      changed++;
+      deps.publish([change]);
+    }
+  };
+  await Promise.all(Array.from({ length: DELTA_GETS_AT_ONCE }, worker));
+  return { changed, newest };
+}
+
+async function fetchOne<T extends KubeObject, R extends ObjectRecord>(
+  deps: RelistDeps<T, R>,
+  head: PartialObjectMetadata,
+): Promise<T | undefined> {
+  const { namespace, name } = head.metadata;
+  const at = namespace === undefined ? { name } : { namespace, name };
+  try {
+    return await deps.client.get<T>(deps.resource, at, { signal: deps.signal });
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+async function eachPage<I extends KubeObject>(
+  deps: { client: KubeClient; resource: Resource; signal: AbortSignal },
+  metadataOnly: boolean,
+  seen: Set<string>,
+  visit: (items: readonly I[]) => void,
+): Promise<string> {
+  const { signal } = deps;
+  let token: string | undefined;
+  for (;;) {
+    let page: ListPage<I>;
+    try {
+      page = await deps.client.list<I>(deps.resource, {
+        limit: LIST_PAGE_SIZE,
+        metadataOnly,
+        signal,
+        ...(token === undefined ? {} : { continue: token }),
+      });
+    } catch (error) {
+      // The pages' version was compacted meanwhile: begin again.
+      if (token === undefined || !isExpired(error)) throw error;
+      token = undefined;
+      seen.clear();
+      continue;
+    }
+    for (const item of page.items) seen.add(keyOf(item));
+    visit(page.items);
+    if (page.continue === '') return page.resourceVersion;
+    token = page.continue;
+  }
+}
+
+function evictUnseen<T extends KubeObject, R extends ObjectRecord>(
+  deps: RelistDeps<T, R>,
+  seen: ReadonlySet<string>,
+): number {
+  const changes: Change<R>[] = [];
+  for (const key of [...deps.cache.keys()]) {
+    if (seen.has(key)) continue;
+    const change = deps.cache.evict(key);
+    if (change !== undefined) changes.push(change);
+  }
+  deps.publish(changes);
+  return changes.length;
+}

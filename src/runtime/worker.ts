@@ -1,0 +1,148 @@
+/** The one loop that every controller runs in: take a key, reconcile it, decide when it comes again. */
+import { FencedError, isDefiniteAnswer } from '../api/errors.ts';
+import type { KubeClient } from '../kube/types.ts';
+import type { Clock } from './clock.ts';
+import type { QueueDefinition } from './controller.ts';
+import { ObjectUnavailable } from './informer/cache.ts';
+import { FENCED_RETRY_MS } from './limits.ts';
+import type { Logger } from './log.ts';
+import type { JournalRow } from './ports.ts';
+import { RecordedRun } from './sync-run.ts';
+
+/** The queue as the worker sees it, beyond what controllers see. */
+export interface TakingQueue {
+  /** The next key, or undefined once the queue is shut down. */
+  take(): Promise<string | undefined>;
+  /** The key is no longer processed; if it was added meanwhile it comes again. */
+  done(key: string): void;
+  /** Notes why a key will be retried, for those who look. */
+  noteError(key: string, error: string): void;
+}
+
+export interface WorkerDeps {
+  readonly controller: string;
+  readonly definition: QueueDefinition;
+  readonly taking: TakingQueue;
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  commit(): void;
+  recordWrite(ownerKey: string, ownerUid: string, resource: string, version: string): void;
+  heal(error: ObjectUnavailable): Promise<void>;
+  journal(row: JournalRow): void;
+}
+
+/** Runs one worker until the queue is shut down. Resolves when its last reconcile has ended. */
+export async function runWorker(deps: WorkerDeps): Promise<void> {
+  for (;;) {
+    const key = await deps.taking.take();
+    if (key === undefined) return;
+    try {
+      await syncOnce(deps, key);
+    } finally {
+      deps.taking.done(key);
+    }
+  }
+}
+
+async function syncOnce(deps: WorkerDeps, key: string): Promise<void> {
+  const { clock, definition, signal } = deps;
+  const startedAt = clock.now();
+  const startedTick = clock.monotonic();
+  const run = new RecordedRun({
+    client: deps.client,
+    signal,
+    now: startedAt,
+    commit: deps.commit,
+    recordWrite: deps.recordWrite,
+  });
+  let error: unknown;
+  try {
+    await definition.reconcile(key, run);
+    definition.queue.forget(key);
+    if (run.wish !== undefined) definition.queue.addAfter(key, run.wish.delayMs, run.wish.because);
+  } catch (thrown) {
+    error = thrown;
+    await handleError(deps, key, run, thrown);
+  }
+  const durationMs = clock.monotonic() - startedTick;
+  if (deps.log.enabled(4)) {
+    deps.log.v(4).info('Finished syncing', { key, durationMs, writes: run.writeCount });
+  }
+  if (error === undefined && run.writeCount === 0) return;
+  deps.journal({
+    controller: deps.controller,
+    key,
+    startedAt,
+    durationMs,
+    outcome: outcomeOf(error),
+    error: error === undefined ? '' : messageOf(error),
+    because: run.because,
+    writes: run.writes,
+  });
+}
+
+async function handleError(
+  deps: WorkerDeps,
+  key: string,
+  run: RecordedRun,
+  error: unknown,
+): Promise<void> {
+  const { definition, log } = deps;
+  const { queue } = definition;
+  // The next lead queues every key again; the failure history stays as it was.
+  if (deps.signal.aborted) return;
+  if (error instanceof FencedError) {
+    queue.addAfter(key, FENCED_RETRY_MS, 'the Lease was not held when the write was due');
+    return;
+  }
+  if (error instanceof ObjectUnavailable && (await healed(deps, error))) {
+    queue.add(key);
+    return;
+  }
+  const message = messageOf(error);
+  if (definition.dropAtOnce?.(error)) {
+    queue.forget(key);
+    log.v(2).info('Dropping the key: this error does not go away', { key, error: message });
+    return;
+  }
+  if (definition.retriesMax !== undefined && queue.failures(key) >= definition.retriesMax) {
+    queue.forget(key);
+    log.error('Dropping the key out of the queue', error, { key, retries: definition.retriesMax });
+    return;
+  }
+  if (run.wish !== undefined && definition.wishBeatsError) {
+    queue.addAfter(key, run.wish.delayMs, run.wish.because);
+  } else {
+    deps.taking.noteError(key, message);
+    queue.addRateLimited(key);
+  }
+  if (isExpected(error))
+    log.v(2).info('Reconcile failed and will be tried again', { key, message });
+  else log.error('Reconcile failed and will be tried again', error, { key });
+}
+
+async function healed(deps: WorkerDeps, error: ObjectUnavailable): Promise<boolean> {
+  try {
+    await deps.heal(error);
+    return true;
+  } catch (cause) {
+    deps.log.error('Could not fetch an object that the disk lost', cause, { key: error.key });
+    return false;
+  }
+}
+
+/** Conflicts and the like are daily life: the next sync sees a newer state. */
+function isExpected(error: unknown): boolean {
+  return isDefiniteAnswer(error);
+}
+
+function outcomeOf(error: unknown): JournalRow['outcome'] {
+  if (error === undefined) return 'ok';
+  return error instanceof FencedError ? 'fenced' : 'error';
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
