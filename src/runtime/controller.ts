@@ -156,8 +156,8 @@ export interface Expectations {
   expect(key: string, ownerUid: string, adds: number, deleteKeys: readonly string[]): void;
   creationObserved(key: string): void;
   deletionObserved(key: string, podKey: string): void;
-  /** Fulfilled, expired (5 min), or never set. */
-  satisfied(key: string): boolean;
+  /** Fulfilled, expired (5 min), never set, or set for another owner UID than the one given. */
+  satisfied(key: string, ownerUid?: string): boolean;
   forget(key: string): void;
 }
 

@@ -9,6 +9,18 @@ export const WATCH_TIMEOUT_SECONDS_MAX = 600;
 export const WATCH_SILENCE_GRACE_MS = 15_000;
 export const WATCH_LINE_BYTES_MAX = 8 * 1024 * 1024;
 export const WATCH_CHUNK_EVENTS_MAX = 512;
+/** Fetches that Bun lets out at once in the whole process (BUN_CONFIG_MAX_HTTP_REQUESTS). */
+export const FETCHES_IN_PROCESS_MAX = 256;
+/** Of these, left for other threads: the renewal of the Lease must never wait in line. */
+export const FETCHES_RESERVED = 16;
+/** Times a request is sent again after Retry-After, or a GET after a reset. */
+export const REQUEST_RETRIES_MAX = 10;
+/** Idle connections are closed after this; kube-apiserver closes them after 90 s. */
+export const CONNECTION_IDLE_SECONDS = 60;
+/** Certificate and token files are looked at again after this, and after a 401. */
+export const CREDENTIAL_CHECK_INTERVAL_MS = 10_000;
+/** Characters of an answer that is no Status that go into an error message. */
+export const ERROR_BODY_CHARS_MAX = 2_048;
 
 // Store
 export const BATCH_DELAY_MS = 200;
@@ -20,6 +32,38 @@ export const JOURNAL_ROWS_MAX = 10_000;
 export const JOURNAL_AGE_MAX_MS = 24 * 3_600_000;
 export const WAL_BYTES_HIGH = 16 * 1024 * 1024;
 export const CHECKPOINT_INTERVAL_MS = 30_000;
+/** A failing disk is tried again after this, doubling up to the second. */
+export const BATCH_RETRY_MS_MIN = 1_000;
+export const BATCH_RETRY_MS_MAX = 60_000;
+/** How long a commit barrier waits for the helper to start a new WAL. */
+export const COMMIT_HOLD_WAIT_MS = 100;
+export const SCAN_PAGE_ROWS = 200;
+export const JOURNAL_PENDING_MAX = 1_000;
+export const JOURNAL_BYTES_MAX = 16 * 1024 * 1024;
+export const JOURNAL_TEXT_MAX = 1_000;
+export const JOURNAL_WRITES_MAX = 500;
+/** So many new journal rows between two looks at the journal's bytes. */
+export const JOURNAL_TRIM_ROWS = 500;
+/** WAL growth that asks for a checkpoint out of turn. */
+export const WAL_BYTES_STEP = 4 * 1024 * 1024;
+/** A WAL above this is emptied by the hourly housekeeping. */
+export const WAL_BYTES_LOW = 1024 * 1024;
+/** A WAL this long, because some reader never ends, stops the writing to disk. */
+export const WAL_BYTES_MAX = 256 * 1024 * 1024;
+/** How long the helper waits for readers before it gives up emptying the WAL. */
+export const WAL_RESTART_WAIT_MS = 250;
+/** How long opening waits for another process that is writing. */
+export const DATABASE_BUSY_WAIT_MS = 5_000;
+export const HOUSEKEEPING_INTERVAL_MS = 3_600_000;
+export const VACUUM_PAGES_MAX = 256;
+/** Without a usable disk, opening one is tried after this, doubling up to the second. */
+export const REOPEN_DELAY_MS_MIN = 5_000;
+export const REOPEN_DELAY_MS_MAX = 300_000;
+/** The page check of a file that was last used in this boot comes this long after the start. */
+export const QUICK_CHECK_DELAY_MS = 60_000;
+/** How long the CLI's reader waits for a lock. */
+export const INSPECT_BUSY_WAIT_MS = 2_000;
+export const INSPECT_ROWS_MAX = 1_000;
 
 // Framework
 export const EXPECTATION_TIMEOUT_MS = 5 * 60_000;
@@ -47,7 +91,6 @@ export const NAME_COLLISIONS_MAX = 8;
 export const JOURNAL_WRITES_PER_ROW_MAX = 20;
 export const WORKER_STOP_TIMEOUT_MS = 10_000;
 export const FENCED_RETRY_MS = 1_000;
-export const INITIAL_PRIORITY = -1;
 
 // Leaf modules of the framework
 /** Longest single sleep of a timer: after a suspend a timer is late by at most this. */
@@ -60,3 +103,28 @@ export const EVENT_REMEMBERED_MAX = 256;
 export const MEMORY_ROWS_MAX = 50_000;
 /** Downtime up to this is counted by remembered countdowns. */
 export const DOWNTIME_COUNTED_MAX_MS = 15_000;
+
+// ReplicaSets
+/** Compiled selectors kept for finding who adopts an orphan pod. */
+export const REPLICA_SELECTORS_MAX = 10_000;
+export const IDENTITY_BACKOFF_BASE_MS = 200;
+export const IDENTITY_BACKOFF_MAX_MS = 10_000;
+
+// Leader election
+/** Renew times of unanswered writes that a runtime record keeps. */
+export const RENEW_TIMES_MAX = 4;
+export const RUNTIME_RECORD_BYTES_MAX = 16 * 1024;
+/** Shortest and longest time between two beats of the main thread for the candidate's thread. */
+export const HEARTBEAT_MS_MIN = 50;
+export const HEARTBEAT_MS_MAX = 1_000;
+/** How much longer than the renew deadline a candidate may take to release the Lease. */
+export const CANDIDATE_STOP_GRACE_MS = 1_000;
+
+// Serving
+export const CERTIFICATE_CHAIN_MAX = 10;
+export const TOKEN_CACHE_ENTRIES_MAX = 1_024;
+export const TOKEN_REVIEW_TIMEOUT_MS = 10_000;
+export const ACCESS_CACHE_ENTRIES_MAX = 1_024;
+export const ACCESS_REVIEW_TIMEOUT_MS = 10_000;
+export const CERTIFICATE_RELOAD_INTERVAL_MS = 60_000;
+export const DEBUG_ROWS_MAX = 1_000;

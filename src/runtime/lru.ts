@@ -8,25 +8,22 @@ interface Node<K, V> {
   newer: Node<K, V> | undefined;
 }
 
-export interface LruLimits {
-  readonly entries: number;
-  /** Sum of the sizes given to `set`; absent: not counted. */
-  readonly bytes?: number;
-}
-
 /**
  * Least-recently-used map. Every operation takes constant time (a JavaScript Map alone doesn't
  * give that: finding its first key gets slow after many deletions at its front).
  */
 export class Lru<K, V> {
-  readonly #limits: LruLimits;
+  readonly #entriesMax: number;
+  readonly #bytesMax: number;
   readonly #nodes = new Map<K, Node<K, V>>();
   #oldest: Node<K, V> | undefined;
   #newest: Node<K, V> | undefined;
   #bytes = 0;
 
-  constructor(limits: LruLimits) {
-    this.#limits = limits;
+  /** `bytesMax` bounds the sum of the sizes given to `set`. */
+  constructor(entriesMax: number, bytesMax = Number.POSITIVE_INFINITY) {
+    this.#entriesMax = entriesMax;
+    this.#bytesMax = bytesMax;
   }
 
   get size(): number {
@@ -58,10 +55,7 @@ export class Lru<K, V> {
     this.#nodes.set(key, node);
     this.#append(node);
     this.#bytes += bytes;
-    const bytesMax = this.#limits.bytes ?? Number.POSITIVE_INFINITY;
-    while (this.#oldest && (this.#nodes.size > this.#limits.entries || this.#bytes > bytesMax)) {
-      this.delete(this.#oldest.key);
-    }
+    while (this.#oldest && this.#overfull()) this.delete(this.#oldest.key);
   }
 
   /** True if the entry was there. */
@@ -86,6 +80,10 @@ export class Lru<K, V> {
     for (let node = this.#newest; node !== undefined; node = node.older) {
       yield [node.key, node.value];
     }
+  }
+
+  #overfull(): boolean {
+    return this.#nodes.size > this.#entriesMax || this.#bytes > this.#bytesMax;
   }
 
   #append(node: Node<K, V>): void {

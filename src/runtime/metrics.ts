@@ -1,5 +1,6 @@
 /** The metrics port: families by their full upstream names over one prom-client registry. */
-import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Metric, Registry } from 'prom-client';
+import { addProcessMetrics } from './process-metrics.ts';
 
 /** Makes metric families; asking for a name twice gives the same family. */
 export interface Metrics {
@@ -12,4 +13,146 @@ export interface Metrics {
     labels: readonly L[],
     buckets: readonly number[],
   ): Histogram<L>;
+}
+
+/** Metrics with what an HTTP endpoint needs. */
+export interface ServedMetrics extends Metrics {
+  /** The Prometheus text format, as Go writes it: families by name, those without series left out. */
+  serialize(): Promise<string>;
+  readonly contentType: string;
+}
+
+export interface MetricsOptions {
+  /** Which process_* families to have: all (default), only the start time (/metrics/slis), none. */
+  readonly process?: 'all' | 'start' | 'none';
+}
+
+/** Labels of kubernetes_build_info. */
+export interface BuildInfo {
+  readonly major: string;
+  readonly minor: string;
+  readonly gitVersion: string;
+  readonly gitCommit: string;
+  readonly gitTreeState: string;
+  readonly buildDate: string;
+  readonly goVersion: string;
+  readonly compiler: string;
+  readonly platform: string;
+}
+
+/** `count` bucket bounds from `start`, each `factor` times the one before (with Go's rounding). */
+export function exponentialBuckets(start: number, factor: number, count: number): number[] {
+  const bounds: number[] = [];
+  for (let bound = start; bounds.length < count; bound *= factor) bounds.push(bound);
+  return bounds;
+}
+
+/** Go writes numbers of this power of ten and above with an exponent. */
+const GO_EXPONENT_FROM = 6;
+
+/** A number as Go's %g with the shortest digits: recording rules name buckets by this text. */
+export function goNumber(value: number): string {
+  if (!Number.isFinite(value)) return value > 0 ? '+Inf' : value < 0 ? '-Inf' : 'NaN';
+  const [digits = '', power = '0'] = value.toExponential().split('e');
+  const exponent = Number(power);
+  if (exponent >= -4 && exponent < GO_EXPONENT_FROM) return String(value);
+  const sign = exponent < 0 ? '-' : '+';
+  return `${digits}e${sign}${String(Math.abs(exponent)).padStart(2, '0')}`;
+}
+
+const BUCKET_BOUND = /\ble="([^"+]+)"/g;
+
+function goBounds(text: string): string {
+  return text.replace(BUCKET_BOUND, (_, bound: string) => `le="${goNumber(Number(bound))}"`);
+}
+
+/** Sets kubernetes_build_info: what this binary says it was built from. */
+export function recordBuildInfo(metrics: Metrics, build: BuildInfo): void {
+  const labels = {
+    major: build.major,
+    minor: build.minor,
+    git_version: build.gitVersion,
+    git_commit: build.gitCommit,
+    git_tree_state: build.gitTreeState,
+    build_date: build.buildDate,
+    go_version: build.goVersion,
+    compiler: build.compiler,
+    platform: build.platform,
+  };
+  const help =
+    "[ALPHA] A metric with a constant '1' value labeled by major, minor, git version, git " +
+    'commit, git tree state, build date, Go version, and compiler from which Kubernetes was ' +
+    'built, and platform on which it is running.';
+  const names = Object.keys(labels) as (keyof typeof labels)[];
+  metrics.gauge('kubernetes_build_info', help, names).set(labels, 1);
+}
+
+/** Sets version_info: the Kubernetes versions ("1.36") this process acts as. */
+export function recordVersionInfo(
+  metrics: Metrics,
+  versions: { component: string; binary: string; emulation: string; minCompat: string },
+): void {
+  const help =
+    '[ALPHA] Provides the compatibility version info of the component. The component label is ' +
+    'the name of the component, usually kube, but is relevant for aggregated-apiservers.';
+  const { component, binary, emulation, minCompat } = versions;
+  metrics
+    .gauge('version_info', help, ['component', 'binary', 'emulation', 'min_compat'])
+    .set({ component, binary, emulation, min_compat: minCompat }, 1);
+}
+
+class Families implements ServedMetrics {
+  readonly registry = new Registry();
+  readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
+
+  counter<L extends string>(name: string, help: string, labels: readonly L[]): Counter<L> {
+    const config = { name, help, labelNames: labels, registers: [this.registry] };
+    return this.#once(name, Counter<L>, () => new Counter<L>(config));
+  }
+
+  gauge<L extends string>(name: string, help: string, labels: readonly L[]): Gauge<L> {
+    const config = { name, help, labelNames: labels, registers: [this.registry] };
+    return this.#once(name, Gauge<L>, () => new Gauge<L>(config));
+  }
+
+  histogram<L extends string>(
+    name: string,
+    help: string,
+    labels: readonly L[],
+    buckets: readonly number[],
+  ): Histogram<L> {
+    const registers = [this.registry];
+    const config = { name, help, labelNames: labels, buckets: [...buckets], registers };
+    return this.#once(name, Histogram<L>, () => new Histogram<L>(config));
+  }
+
+  async serialize(): Promise<string> {
+    const names = this.registry.getMetricsAsArray().map(({ name }) => name);
+    const families: string[] = [];
+    for (const name of names.sort()) {
+      const text = await this.registry.getSingleMetricAsString(name);
+      // Two lines are HELP and TYPE alone.
+      if (text.split('\n', 3).length > 2) families.push(goBounds(text));
+    }
+    return families.length === 0 ? '' : `${families.join('\n')}\n`;
+  }
+
+  #once<M extends Metric>(
+    name: string,
+    kind: abstract new (...args: never[]) => M,
+    make: () => M,
+  ): M {
+    const known: unknown = this.registry.getSingleMetric(name);
+    if (known === undefined) return make();
+    if (known instanceof kind) return known;
+    throw new Error(`metric ${name} is asked for as a ${kind.name} but exists as another kind`);
+  }
+}
+
+/** An empty registry with the process_* families. */
+export function createMetrics(options: MetricsOptions = {}): ServedMetrics {
+  const families = new Families();
+  const { process: wanted = 'all' } = options;
+  if (wanted !== 'none') addProcessMetrics(families.registry, wanted === 'start');
+  return families;
 }

@@ -319,6 +319,16 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
     this.#log.info('Compared the cache with the server', { changed, version });
   }
 
+  #adopt(version: string, how: SyncHow): void {
+    this.#lists++;
+    this.#version = version;
+    this.#how = how;
+    this.#lastEventAt = this.#deps.clock.now();
+    this.#saveVersion();
+    this.#synced = true;
+    this.#wake();
+  }
+
   #relistDeps(signal: AbortSignal): RelistDeps<T, R> {
     return {
       client: this.#deps.client,

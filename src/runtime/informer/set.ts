@@ -8,7 +8,7 @@ import type { Logger } from '../log.ts';
 import type { StorePort } from '../ports.ts';
 import type { Random } from '../random.ts';
 import { ResourceCache } from './cache.ts';
-import { createHistoryCheck } from './history.ts';
+import { createHistoryCheck, type HistoryCheck } from './history.ts';
 import { CachedInformer } from './informer.ts';
 import { Reflector, type ReflectorStatus } from './reflector.ts';
 import type { ReflectorMetrics } from './reflector-metrics.ts';
@@ -34,6 +34,7 @@ export class Informers implements InformerSet {
   readonly #informers = new Map<string, AnyInformer>();
   readonly #running: Promise<void>[] = [];
   #timer: Timer | undefined;
+  #history: HistoryCheck | undefined;
 
   constructor(deps: InformerSetDeps, resources: readonly Resource[]) {
     this.#deps = deps;
@@ -58,6 +59,7 @@ export class Informers implements InformerSet {
       resources: () => [...this.#informers.keys()].filter((id) => this.#resumed(id)),
       dropDerived: (because) => this.#deps.dropDerived(because),
     });
+    this.#history = history;
     for (const informer of this.#informers.values()) {
       const deps = { ...this.#deps, rows: store.objects, history };
       const reflector = new Reflector(informer.cache, deps, (changes) => informer.publish(changes));
@@ -86,6 +88,24 @@ export class Informers implements InformerSet {
   /** Resolves when every named resource is as new as the server was when asked. */
   async caughtUp(resources: readonly Resource[], signal: AbortSignal): Promise<void> {
     await this.#until(resources, signal, (informer) => informer.reflector.caughtUp);
+  }
+
+  /** True if every named cache was resumed and the server's history is the one it knows. */
+  async resumable(resources: readonly Resource[], signal: AbortSignal): Promise<boolean> {
+    const history = this.#history;
+    if (history === undefined) return false;
+    try {
+      await history.verified(signal);
+    } catch (error) {
+      this.#deps.log.warning('Could not ask for the identity of the API server', {
+        error: error instanceof Error ? error.message : String(error),
+      });
+      return false;
+    }
+    return resources.every((resource) => {
+      const resumed = this.#get(resource).reflector.how === 'resumed';
+      return resumed && !history.mustCompare(resourceId(resource));
+    });
   }
 
   /** A lead begins: every cache must be checked against the server once more. */

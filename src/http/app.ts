@@ -1,0 +1,200 @@
+/** The routes, behind the chain that every request passes: recovery, log, who asks, who may. */
+import type { IncomingMessage } from 'node:http';
+import type { TLSSocket } from 'node:tls';
+import { type Context, Hono } from 'hono';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { ServedMetrics } from '../runtime/metrics.ts';
+import type { Random } from '../runtime/random.ts';
+import type { StatusPort } from '../runtime/status.ts';
+import type { Authenticate } from './authn.ts';
+import type { Authorize } from './authz.ts';
+import { answerHealth } from './healthz.ts';
+import { createServingMetrics, type ServingMetrics } from './metrics.ts';
+import {
+  drawSeparator,
+  flagzObject,
+  flagzText,
+  formOf,
+  type StatuszFacts,
+  statuszObject,
+  statuszText,
+} from './pages.ts';
+
+export interface AppDeps {
+  readonly status: StatusPort;
+  readonly metrics: ServedMetrics;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly authenticate: Authenticate;
+  readonly authorize: Authorize;
+  readonly profiling: boolean;
+  readonly versions: {
+    readonly runtime: string;
+    readonly binary: string;
+    readonly emulation: string;
+  };
+  /** Sets -v while running; given for PUT /debug/flags/v. */
+  setVerbosity(level: number): void;
+}
+
+type Bindings = { Bindings: { incoming: IncomingMessage } };
+type Ask = Context<Bindings>;
+
+const TEXT = { 'Content-Type': 'text/plain; charset=utf-8' };
+const LISTED_PATHS = ['/configz', '/flagz', '/healthz', '/metrics'];
+
+/** Creates the application; it answers through Hono's `fetch`. */
+export function createApp(deps: AppDeps): Hono<Bindings> {
+  const app = new Hono<Bindings>();
+  const serving = createServingMetrics(deps.metrics);
+  const startedAt = deps.clock.now();
+  app.onError((error, c) => {
+    deps.log.error('A request handler failed', error, { path: c.req.path });
+    return c.text('This request caused the server to panic. Look in the logs for details.', 500);
+  });
+  app.use(async (c, next) => guard(deps, serving, c, next));
+  app.all('/healthz', (c) => health(deps, serving, c));
+  app.all('/metrics', async (c) => c.body(await deps.metrics.serialize(), 200, METRICS));
+  app.get('/metrics/slis', async (c) => c.body(await serving.slis(), 200, METRICS));
+  app.delete('/metrics/slis', (c) => {
+    serving.resetSlis();
+    return c.text('metrics reset\n');
+  });
+  app.all('/configz', (c) =>
+    c.json({ 'kubecontrollermanager.config.k8s.io': deps.status.configz() }),
+  );
+  pages(app, deps, startedAt);
+  debug(app, deps);
+  app.notFound((c) => c.body('404 page not found\n', 404, TEXT));
+  return app;
+}
+
+const METRICS = { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' };
+
+async function guard(
+  deps: AppDeps,
+  serving: ServingMetrics,
+  c: Ask,
+  next: () => Promise<void>,
+): Promise<Response | undefined> {
+  const { incoming } = c.env;
+  const verb = c.req.method.toLowerCase();
+  const { path } = c.req;
+  c.header('Cache-Control', 'no-cache, private');
+  const user = await deps.authenticate(incoming.headers, incoming.socket as TLSSocket);
+  serving.authenticated(user?.name);
+  if (user === undefined) return c.json(failure(401, 'Unauthorized', 'Unauthorized'), 401);
+  try {
+    const answer = await deps.authorize(user, verb, path);
+    serving.authorized(answer.allowed ? 'allowed' : 'denied');
+    if (!answer.allowed) {
+      const why = answer.reason === '' ? '' : `: ${answer.reason}`;
+      const message = `forbidden: User "${user.name}" cannot ${verb} path "${path}"${why}`;
+      return c.json({ ...failure(403, 'Forbidden', message), details: {} }, 403);
+    }
+  } catch (error) {
+    serving.authorized('error');
+    const why = error instanceof Error ? error.message : String(error);
+    return c.text(
+      `Internal Server Error: "${c.req.url.replace(/^\w+:\/\/[^/]+/, '')}": ${why}`,
+      500,
+    );
+  }
+  await next();
+  if (deps.log.enabled(3)) {
+    deps.log.v(3).info('HTTP', { verb, path, status: c.res.status, user: user.name });
+  }
+  return undefined;
+}
+
+function failure(code: number, reason: string, message: string): object {
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message,
+    reason,
+    code,
+  };
+}
+
+async function health(deps: AppDeps, serving: ServingMetrics, c: Ask): Promise<Response> {
+  const excluded = c.req.queries('exclude') ?? [];
+  const verbose = c.req.query('verbose') !== undefined;
+  const answer = await answerHealth(deps.status.healthChecks(), excluded, verbose);
+  for (const { name, ok } of answer.results) serving.checked(name, ok);
+  const headers = { ...TEXT, 'X-Content-Type-Options': 'nosniff' };
+  return c.body(answer.body, answer.status, headers);
+}
+
+function pages(app: Hono<Bindings>, deps: AppDeps, startedAt: number): void {
+  const flagSeparator = drawSeparator(deps.random);
+  app.get('/flagz', (c) => {
+    const flags = deps.status.flagz();
+    return page(
+      c,
+      'Flagz',
+      () => flagzText(flags, flagSeparator),
+      (v) => flagzObject(flags, v),
+    );
+  });
+  app.get('/statusz', (c) => {
+    const facts: StatuszFacts = {
+      startedAt,
+      now: deps.clock.now(),
+      runtimeVersion: deps.versions.runtime,
+      binaryVersion: deps.versions.binary,
+      emulationVersion: deps.versions.emulation,
+      paths: LISTED_PATHS,
+      more: deps.status.statusz(),
+    };
+    const text = (): string => statuszText(facts, drawSeparator(deps.random));
+    return page(c, 'Statusz', text, (version) => statuszObject(facts, version));
+  });
+}
+
+function page(
+  c: Ask,
+  kind: string,
+  text: () => string,
+  structured: (version: string) => object,
+): Response {
+  const form = formOf(c.req.header('accept'), kind);
+  if (form === 'text') return c.body(text(), 200, TEXT);
+  if (form === 'refused') {
+    const message = `only the following media types are accepted: text/plain, application/json;g=config.k8s.io;v=v1beta1;as=${kind}`;
+    return c.json(failure(406, 'NotAcceptable', message), 406);
+  }
+  if (form.version === 'v1alpha1') {
+    c.header('Warning', `299 - "config.k8s.io/v1alpha1 ${kind} is deprecated"`);
+  }
+  return c.json(structured(form.version));
+}
+
+function debug(app: Hono<Bindings>, deps: AppDeps): void {
+  app.get('/debug/holdfast', (c) => c.json(Object.keys(deps.status.debug()).sort()));
+  app.get('/debug/holdfast/:section', (c) => {
+    const section = deps.status.debug()[c.req.param('section')];
+    if (section === undefined) return c.notFound() as Response;
+    return c.json(section() as object);
+  });
+  app.all('/debug/controllers/:name/*', (c) => {
+    const handler = deps.status.controllerDebug()[c.req.param('name')];
+    const url = new URL(c.req.url);
+    const answer = handler?.(url.pathname, url.searchParams);
+    return answer === undefined ? (c.notFound() as Response) : c.body(answer, 200, TEXT);
+  });
+  if (!deps.profiling) return;
+  app.all('/debug/flags/v', async (c) => {
+    if (c.req.method !== 'PUT') return c.text('unsupported http method', 406);
+    const text = (await c.req.text()).trim();
+    if (!/^\d+$/.test(text)) {
+      return c.text(`failed to set klog.logging.verbosity ${text}: want a whole number`, 400);
+    }
+    deps.setVerbosity(Number(text));
+    return c.text(`successfully set klog.logging.verbosity to ${text}`);
+  });
+}

@@ -1,0 +1,77 @@
+/** Families about serving: who was let in, and the health checks as service level indicators. */
+import { Counter, Gauge, Registry } from 'prom-client';
+import type { Metrics } from '../runtime/metrics.ts';
+
+export interface ServingMetrics {
+  authenticated(user: string | undefined): void;
+  authorized(result: 'allowed' | 'denied' | 'error'): void;
+  checked(name: string, ok: boolean): void;
+  /** The text of /metrics/slis. */
+  slis(): Promise<string>;
+  resetSlis(): void;
+}
+
+const HEALTH_TYPE = 'healthz';
+
+/** Registers the families; the health families live in a registry of their own. */
+export function createServingMetrics(metrics: Metrics): ServingMetrics {
+  const attempts = metrics.counter(
+    'authentication_attempts',
+    'Counter of authenticated attempts.',
+    ['result'],
+  );
+  const users = metrics.counter(
+    'authenticated_user_requests',
+    'Counter of authenticated requests broken out by username.',
+    ['username'],
+  );
+  const access = metrics.counter(
+    'authorization_attempts_total',
+    'Counter of authorization attempts broken down by result.',
+    ['result'],
+  );
+  const slis = createSlis();
+  return {
+    authenticated(user) {
+      attempts.inc({ result: user === undefined ? 'failure' : 'success' });
+      if (user === undefined) return;
+      const known = user.startsWith('system:') ? user : 'other';
+      users.inc({ username: known });
+    },
+    authorized: (result) => access.inc({ result }),
+    checked(name, ok) {
+      slis.gauge.set({ name, type: HEALTH_TYPE }, ok ? 1 : 0);
+      slis.counter.inc({ name, type: HEALTH_TYPE, status: ok ? 'success' : 'error' });
+    },
+    slis: () => slis.registry.metrics(),
+    resetSlis() {
+      slis.gauge.reset();
+      slis.counter.reset();
+    },
+  };
+}
+
+interface Slis {
+  readonly registry: Registry;
+  readonly gauge: Gauge<'name' | 'type'>;
+  readonly counter: Counter<'name' | 'type' | 'status'>;
+}
+
+function createSlis(): Slis {
+  const registry = new Registry();
+  return {
+    registry,
+    gauge: new Gauge({
+      name: 'kubernetes_healthcheck',
+      help: 'This metric records the result of a single healthcheck.',
+      labelNames: ['name', 'type'],
+      registers: [registry],
+    }),
+    counter: new Counter({
+      name: 'kubernetes_healthchecks_total',
+      help: 'This metric records the results of all healthcheck.',
+      labelNames: ['name', 'type', 'status'],
+      registers: [registry],
+    }),
+  };
+}

@@ -1,0 +1,223 @@
+/** One controller while this process leads: its context, queues, workers and records. */
+import type { KubeClient } from '../kube/types.ts';
+import type {
+  Controller,
+  ControllerContext,
+  ControllerDefinition,
+  EventRecorder,
+  Expectations,
+  PodControl,
+  QueueLimiterOptions,
+  WorkQueue,
+} from './controller.ts';
+import { createEventRecorder, type StoppableRecorder } from './events.ts';
+import { createExpectations, type RememberedExpectations } from './expectations.ts';
+import { Intents } from './intents.ts';
+import type { Logger } from './log.ts';
+import type { Lead, ManagerDeps } from './manager.ts';
+import { createOwnWrites, type OwnWrites } from './own-writes.ts';
+import { createPodControl } from './pod-control.ts';
+import { createLimiter } from './queue/limiter.ts';
+import type { QueueMetrics } from './queue/metrics.ts';
+import type { FrameworkQueue } from './queue/types.ts';
+import { storedWork } from './queue/work-rows.ts';
+import { createWorkQueue } from './queue/workqueue.ts';
+import type { HealthCheck } from './status.ts';
+import { runWorker } from './worker.ts';
+
+/** Builds and runs one controller for one lead. */
+export class ControllerHost {
+  readonly #definition: ControllerDefinition;
+  readonly #deps: ManagerDeps;
+  readonly #lead: Lead;
+  readonly #signal: AbortSignal;
+  readonly #client: KubeClient;
+  readonly #log: Logger;
+  readonly #queues: FrameworkQueue[] = [];
+  readonly #recorders: StoppableRecorder[] = [];
+  readonly #ownWrites: OwnWrites;
+  readonly intents: Intents;
+  #expectations: RememberedExpectations | undefined;
+  #controller: Controller | undefined;
+  #workers: Promise<void> = Promise.resolve();
+  readonly #queueMetrics: QueueMetrics;
+
+  constructor(
+    definition: ControllerDefinition,
+    deps: ManagerDeps,
+    queueMetrics: QueueMetrics,
+    lead: Lead,
+    signal: AbortSignal,
+  ) {
+    this.#queueMetrics = queueMetrics;
+    this.#definition = definition;
+    this.#deps = deps;
+    this.#lead = lead;
+    this.#signal = signal;
+    this.#log = deps.log.named(definition.name);
+    const times = definition.limits ?? { qps: 1, burst: 1 };
+    this.#client = deps.factory.client(definition.account, {
+      qps: deps.qps * times.qps,
+      burst: deps.burst * times.burst,
+      ...(deps.useAccounts ? { account: definition.account } : {}),
+    });
+    const { store, clock, random } = deps;
+    const { term } = lead;
+    const controller = definition.name;
+    this.intents = new Intents({
+      controller,
+      table: store.intents,
+      clock,
+      term,
+      newId: () => random.uuid(),
+    });
+    this.#ownWrites = createOwnWrites({ controller, store: store.ownWrites, term });
+    if (lead.seamless) this.#ownWrites.restore();
+  }
+
+  get name(): string {
+    return this.#definition.name;
+  }
+
+  /** Builds the controller and its queues; false if it is disabled by its configuration. */
+  build(): boolean {
+    this.#controller = this.#definition.build(this.#context());
+    // Stored objects were looked over; from here on an add means that something happened.
+    for (const queue of this.#queues) queue.lookOver(false);
+    if (this.#controller === undefined) {
+      this.#log.info('Skipping the controller: its configuration disables it');
+      return false;
+    }
+    return true;
+  }
+
+  /** Starts the workers; resolves when they have ended. */
+  async run(): Promise<void> {
+    const controller = this.#controller;
+    if (controller === undefined) return;
+    await controller.start?.(this.#signal);
+    const workers = controller.queues.flatMap((definition) => {
+      const taking = this.#queues.find((queue) => queue === definition.queue);
+      if (taking === undefined)
+        throw new Error(`${this.name}: a queue was not made by its context`);
+      return Array.from({ length: definition.workers }, () =>
+        runWorker({
+          controller: this.name,
+          definition,
+          taking,
+          client: this.#client,
+          clock: this.#deps.clock,
+          log: this.#log,
+          signal: this.#signal,
+          commit: () => this.#commit(),
+          recordWrite: (key, uid, resource, version) =>
+            this.#ownWrites.record(key, uid, resource, version),
+          heal: (error) => this.#deps.informers.heal(error.resource, error.key, this.#signal),
+          journal: (row) => this.#deps.store.journal(row),
+        }),
+      );
+    });
+    this.#workers = Promise.all(workers).then(() => undefined);
+    await this.#workers;
+  }
+
+  shutDownQueues(): void {
+    for (const queue of this.#queues) queue.shutdown();
+    for (const recorder of this.#recorders) recorder.stop();
+  }
+
+  /** Resolves when the syncs under way have ended. */
+  async ended(): Promise<void> {
+    await this.#workers;
+  }
+
+  dropRestoredExpectations(): void {
+    this.#expectations?.dropRestored();
+  }
+
+  healthCheck(): HealthCheck {
+    return this.#controller?.health ?? { name: this.name, check: () => undefined };
+  }
+
+  debug(path: string, query: URLSearchParams): string | undefined {
+    return this.#controller?.debug?.(path, query);
+  }
+
+  queueSnapshots(): object[] {
+    return this.#queues.map((queue) => ({ controller: this.name, ...queue.snapshot() }));
+  }
+
+  #commit(): void {
+    if (!this.#deps.store.commit()) {
+      this.#log.v(1).info('The commit barrier could not reach the disk; going on from memory');
+    }
+  }
+
+  #context(): ControllerContext {
+    const deps = this.#deps;
+    return {
+      name: this.name,
+      informers: deps.informers,
+      flags: deps.flagsOf(this.name),
+      gate: deps.gate,
+      clock: deps.clock,
+      log: this.#log,
+      metrics: deps.metrics,
+      client: this.#client,
+      queue: (name, limiter) => this.#queue(name, limiter),
+      events: (component) => this.#recorder(component),
+      expectations: () => this.#expectationsOf(),
+      caughtUp: (ownerKey, ownerUid) =>
+        this.#ownWrites.caughtUp(ownerKey, ownerUid, (id) => deps.informers.versionOf(id)),
+      podControl: (events, { guard }) => this.#podControl(events, guard),
+      caPem: deps.factory.caPem,
+      rootCaPem: deps.rootCaPem,
+      discovery: deps.discovery,
+    };
+  }
+
+  #queue(name: string, limits: QueueLimiterOptions = {}): WorkQueue {
+    const { clock, store } = this.#deps;
+    const { term } = this.#lead;
+    const work = storedWork({ queue: name, table: store.work, clock, term });
+    const limiter = createLimiter(limits, clock);
+    const metrics = this.#queueMetrics;
+    const queue = createWorkQueue({ name, clock, limiter, metrics, log: work.log });
+    queue.restore(work.load());
+    queue.lookOver(true);
+    this.#queues.push(queue);
+    return queue;
+  }
+
+  #recorder(component: string): EventRecorder {
+    const { clock, random } = this.#deps;
+    const recorder = createEventRecorder({
+      component,
+      client: this.#client,
+      clock,
+      random,
+      log: this.#log,
+    });
+    this.#recorders.push(recorder);
+    return recorder;
+  }
+
+  #expectationsOf(): Expectations {
+    const { store, clock } = this.#deps;
+    const { term } = this.#lead;
+    const made = createExpectations({
+      controller: this.name,
+      store: store.expectations,
+      clock,
+      term,
+    });
+    if (this.#lead.seamless) made.restore();
+    else made.clear();
+    this.#expectations = made;
+    return made;
+  }
+
+  #podControl(events: EventRecorder, guard: boolean): PodControl {
+    return createPodControl({ intents: this.intents, events, random: this.#deps.random, guard });
+  }
+}

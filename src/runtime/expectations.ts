@@ -1,0 +1,136 @@
+/**
+ * What a controller waits to see in its cache before it may count its pods again, remembered across
+ * restarts. Semantics are upstream's ControllerExpectations with UID-tracked deletions.
+ */
+import type { Clock } from './clock.ts';
+import type { Expectations } from './controller.ts';
+import { EXPECTATION_TIMEOUT_MS } from './limits.ts';
+import type { ExpectationRow, RowTable } from './ports.ts';
+import { fromLastTerm } from './term.ts';
+
+export interface ExpectationsOptions {
+  readonly controller: string;
+  readonly store: RowTable<ExpectationRow>;
+  readonly clock: Clock;
+  readonly term: number;
+}
+
+/** The expectations of one controller, as the framework handles them. */
+export interface RememberedExpectations extends Expectations {
+  /**
+   * Takes over what the former process of the directly previous term was waiting for (with a whole
+   * timeout again: nobody watched meanwhile); rows of other terms are deleted.
+   */
+  restore(): void;
+  /** Forgets what was restored: all that had arrived is visible now. What was set since stays. */
+  dropRestored(): void;
+  /** Forgets everything, e.g. when the server's history was rewound. */
+  clear(): void;
+  /** Everything awaited, for people. */
+  list(): readonly ExpectationRow[];
+}
+
+interface Awaited {
+  readonly ownerUid: string;
+  adds: number;
+  readonly deleteKeys: Set<string>;
+  readonly setAt: number;
+  /** Monotonic time from which it no longer counts. */
+  readonly expiresAt: number;
+  readonly restored: boolean;
+}
+
+class Book implements RememberedExpectations {
+  readonly #options: ExpectationsOptions;
+  readonly #awaited = new Map<string, Awaited>();
+
+  constructor(options: ExpectationsOptions) {
+    this.#options = options;
+  }
+
+  expect(key: string, ownerUid: string, adds: number, deleteKeys: readonly string[]): void {
+    const setAt = this.#options.clock.now();
+    this.#set(key, { ownerUid, adds, deleteKeys: new Set(deleteKeys), setAt, restored: false });
+  }
+
+  creationObserved(key: string): void {
+    const awaited = this.#awaited.get(key);
+    if (awaited === undefined || awaited.adds <= 0) return;
+    awaited.adds--;
+    this.#save(key, awaited);
+  }
+
+  deletionObserved(key: string, podKey: string): void {
+    const awaited = this.#awaited.get(key);
+    if (awaited?.deleteKeys.delete(podKey)) this.#save(key, awaited);
+  }
+
+  satisfied(key: string, ownerUid?: string): boolean {
+    const awaited = this.#awaited.get(key);
+    if (awaited === undefined) return true;
+    const sameOwner = ownerUid === undefined || ownerUid === awaited.ownerUid;
+    if (sameOwner && this.#options.clock.monotonic() <= awaited.expiresAt) return false;
+    this.#drop(key, awaited);
+    return true;
+  }
+
+  forget(key: string): void {
+    const awaited = this.#awaited.get(key);
+    if (awaited !== undefined) this.#drop(key, awaited);
+  }
+
+  restore(): void {
+    const { controller, store, term } = this.#options;
+    for (const row of store.all()) {
+      if (row.controller !== controller) continue;
+      if (!fromLastTerm(row.term, term)) {
+        store.delete(row);
+        continue;
+      }
+      const { ownerUid, adds, setAt } = row;
+      const deleteKeys = new Set(row.deleteKeys);
+      this.#set(row.key, { ownerUid, adds, deleteKeys, setAt, restored: true });
+    }
+  }
+
+  dropRestored(): void {
+    for (const [key, awaited] of this.#awaited) if (awaited.restored) this.#drop(key, awaited);
+  }
+
+  clear(): void {
+    for (const [key, awaited] of this.#awaited) this.#drop(key, awaited);
+  }
+
+  list(): readonly ExpectationRow[] {
+    return Array.from(this.#awaited, ([key, awaited]) => this.#row(key, awaited));
+  }
+
+  #set(key: string, fields: Omit<Awaited, 'expiresAt'>): void {
+    const expiresAt = this.#options.clock.monotonic() + EXPECTATION_TIMEOUT_MS;
+    const awaited = { ...fields, expiresAt };
+    this.#awaited.set(key, awaited);
+    this.#save(key, awaited);
+  }
+
+  #save(key: string, awaited: Awaited): void {
+    if (awaited.adds > 0 || awaited.deleteKeys.size > 0) {
+      this.#options.store.put(this.#row(key, awaited));
+    } else this.#drop(key, awaited);
+  }
+
+  #drop(key: string, awaited: Awaited): void {
+    this.#awaited.delete(key);
+    this.#options.store.delete(this.#row(key, awaited));
+  }
+
+  #row(key: string, { ownerUid, adds, deleteKeys, setAt }: Awaited): ExpectationRow {
+    const { controller, term } = this.#options;
+    const deletes = deleteKeys.size;
+    return { controller, key, ownerUid, adds, deletes, deleteKeys: [...deleteKeys], term, setAt };
+  }
+}
+
+/** The expectations of one controller in one term; empty until `restore`. */
+export function createExpectations(options: ExpectationsOptions): RememberedExpectations {
+  return new Book(options);
+}

@@ -1,0 +1,161 @@
+/**
+ * Runs the controllers while this process leads: builds them, queues what was left, starts their
+ * workers once the caches are as new as the server, and stops them in order.
+ */
+import { PODS, type Resource, resourceId } from '../api/resource.ts';
+import type { ClientFactory } from '../kube/types.ts';
+import type { Clock } from './clock.ts';
+import type { ControllerDefinition, ControllerFlags, DiscoveryResult } from './controller.ts';
+import { ControllerHost } from './controller-host.ts';
+import type { Informers } from './informer/set.ts';
+import { WORKER_STOP_TIMEOUT_MS } from './limits.ts';
+import type { Logger } from './log.ts';
+import type { Metrics } from './metrics.ts';
+import type { StorePort } from './ports.ts';
+import { createQueueMetrics, type QueueMetrics } from './queue/metrics.ts';
+import type { Random } from './random.ts';
+import type { HealthCheck } from './status.ts';
+
+export interface ManagerDeps {
+  /** The controllers to run, already chosen by --controllers and gates. */
+  readonly definitions: readonly ControllerDefinition[];
+  readonly factory: ClientFactory;
+  readonly informers: Informers;
+  readonly store: StorePort;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** QPS and burst of an ordinary client. */
+  readonly qps: number;
+  readonly burst: number;
+  readonly useAccounts: boolean;
+  /** --controller-start-interval, milliseconds. */
+  readonly startIntervalMs: number;
+  readonly rootCaPem: string;
+  flagsOf(controller: string): ControllerFlags;
+  gate(name: string): boolean;
+  discovery(): Promise<DiscoveryResult>;
+}
+
+/** One lead: from the moment the Lease is held until it is lost or given back. */
+export interface Lead {
+  readonly term: number;
+  /** The process that died here held the Lease a moment ago, on this boot, with this file. */
+  readonly seamless: boolean;
+}
+
+/** Controllers of the process; `lead` and `stopLeading` alternate. */
+export class Manager {
+  readonly #deps: ManagerDeps;
+  readonly #queueMetrics: QueueMetrics;
+  #hosts: ControllerHost[] = [];
+  #stop: AbortController | undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(deps: ManagerDeps) {
+    this.#deps = deps;
+    this.#queueMetrics = createQueueMetrics(deps.metrics);
+  }
+
+  /** Builds and starts all controllers; resolves when their workers run, or when stopped. */
+  async lead(lead: Lead): Promise<void> {
+    const stop = new AbortController();
+    this.#stop = stop;
+    this.#running = this.#start(lead, stop.signal);
+    await this.#running;
+  }
+
+  /** Stops the workers: syncs under way may finish within a bound, nothing new begins. */
+  async stopLeading(): Promise<void> {
+    if (this.#stop === undefined) return;
+    for (const host of this.#hosts) host.shutDownQueues();
+    const bound = this.#deps.clock.sleep(WORKER_STOP_TIMEOUT_MS, this.#stop.signal);
+    const ended = Promise.all(this.#hosts.map((host) => host.ended()));
+    await Promise.race([ended, bound]);
+    this.#stop.abort();
+    this.#stop = undefined;
+    this.#deps.informers.removeHandlers();
+    this.#hosts = [];
+    await this.#running?.catch(() => undefined);
+  }
+
+  /** Stops at once, without waiting for syncs: the Lease is lost and no write may follow. */
+  abandon(): void {
+    this.#stop?.abort();
+    for (const host of this.#hosts) host.shutDownQueues();
+  }
+
+  /** One check per built controller, in alphabetical order. */
+  healthChecks(): readonly HealthCheck[] {
+    return this.#hosts.map((host) => host.healthCheck());
+  }
+
+  hosts(): readonly ControllerHost[] {
+    return this.#hosts;
+  }
+
+  async #start(lead: Lead, signal: AbortSignal): Promise<void> {
+    const { informers, log, clock, random } = this.#deps;
+    const startedAt = clock.monotonic();
+    const resources = this.#deps.definitions.flatMap((definition) => definition.watches);
+    const seamless = lead.seamless && (await informers.resumable(resources, signal));
+    if (!seamless) informers.expectCatchUp();
+    await informers.synced(resources, signal);
+    if (!seamless) await informers.caughtUp(resources, signal);
+    if (signal.aborted) return;
+    const granted = { ...lead, seamless };
+    this.#hosts = this.#deps.definitions
+      .map((each) => new ControllerHost(each, this.#deps, this.#queueMetrics, granted, signal))
+      .filter((host) => host.build());
+    this.#watchIntents();
+    log.info('Controllers start', {
+      controllers: this.#hosts.length,
+      term: lead.term,
+      seamless,
+      afterMs: clock.monotonic() - startedAt,
+    });
+    for (const host of this.#hosts) void this.#startHost(host, signal, random.next());
+    if (seamless) void this.#dropRemembered(resources, signal);
+  }
+
+  async #startHost(host: ControllerHost, signal: AbortSignal, jitter: number): Promise<void> {
+    const { startIntervalMs, clock, log } = this.#deps;
+    if (startIntervalMs > 0) await clock.sleep(startIntervalMs * (1 + jitter), signal);
+    if (signal.aborted) return;
+    try {
+      await host.run();
+    } catch (error) {
+      log.error('A controller ended with an error', error, { controller: host.name });
+    }
+  }
+
+  /** What the dead process expected is visible, or an open intent, once the caches are caught up. */
+  async #dropRemembered(resources: readonly Resource[], signal: AbortSignal): Promise<void> {
+    await this.#deps.informers.caughtUp(resources, signal);
+    if (signal.aborted) return;
+    for (const host of this.#hosts) host.dropRestoredExpectations();
+    this.#deps.log.v(1).info('All caches have caught up');
+  }
+
+  #watchIntents(): void {
+    const intents = this.#hosts.map((host) => host.intents);
+    const resource = resourceId(PODS);
+    const watchesPods = this.#deps.definitions.some((definition) =>
+      definition.watches.some((watched) => resourceId(watched) === resource),
+    );
+    if (!watchesPods) return;
+    this.#deps.informers.pods().addHandler({
+      add: (pod) => {
+        for (const open of intents) open.created(resource, pod.namespace, pod.name);
+        if (pod.deleting) for (const open of intents) open.gone(pod.uid);
+      },
+      update: (pod) => {
+        if (pod.deleting) for (const open of intents) open.gone(pod.uid);
+      },
+      delete: (pod) => {
+        for (const open of intents) open.gone(pod.uid);
+      },
+    });
+  }
+}

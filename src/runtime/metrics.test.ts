@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'bun:test';
+import { systemClock } from './clock.ts';
+import {
+  createMetrics,
+  exponentialBuckets,
+  goNumber,
+  recordBuildInfo,
+  recordVersionInfo,
+} from './metrics.ts';
+
+describe('createMetrics', () => {
+  test('gives the same family twice, and refuses another kind under its name', () => {
+    const metrics = createMetrics({ process: 'none' });
+    const family = metrics.counter('a_total', 'A.', ['name']);
+    expect(metrics.counter('a_total', 'A.', ['name'])).toBe(family);
+    expect(() => metrics.gauge('a_total', 'A.', ['name'])).toThrow(
+      'metric a_total is asked for as a Gauge but exists as another kind',
+    );
+  });
+
+  test('writes families by name and leaves those without series out', async () => {
+    const metrics = createMetrics({ process: 'none' });
+    metrics.gauge('b', 'B.', []).set(2);
+    metrics.counter('unused_total', 'Never counted.', ['name']);
+    metrics.counter('a_total', '[BETA] A "quoted" help.', ['name']).inc({ name: 'x"y' });
+    expect(await metrics.serialize()).toBe(
+      [
+        '# HELP a_total [BETA] A "quoted" help.',
+        '# TYPE a_total counter',
+        'a_total{name="x\\"y"} 1',
+        '# HELP b B.',
+        '# TYPE b gauge',
+        'b 2',
+        '',
+      ].join('\n'),
+    );
+    expect(await createMetrics({ process: 'none' }).serialize()).toBe('');
+  });
+
+  test("names histogram buckets as Go's client does", async () => {
+    const metrics = createMetrics({ process: 'none' });
+    const bounds = exponentialBuckets(10e-9, 10, 10);
+    metrics.histogram('h', 'H.', [], [...bounds, 16 * 1024 * 1024]).observe(0);
+    const text = await metrics.serialize();
+    expect([...text.matchAll(/le="([^"]+)"/g)].map((match) => match[1])).toEqual([
+      '1e-08',
+      '1e-07',
+      '1e-06',
+      '9.999999999999999e-06',
+      '9.999999999999999e-05',
+      '0.001',
+      '0.01',
+      '0.1',
+      '1',
+      '10',
+      '1.6777216e+07',
+      '+Inf',
+    ]);
+  });
+
+  test('tells the truth about this process', async () => {
+    const text = await createMetrics().serialize();
+    const value = (name: string) => Number(new RegExp(`^${name} (.+)$`, 'm').exec(text)?.[1]);
+    expect(value('process_resident_memory_bytes')).toBeGreaterThan(1e6);
+    expect(value('process_virtual_memory_bytes')).toBeGreaterThan(
+      value('process_resident_memory_bytes'),
+    );
+    expect(value('process_cpu_seconds_total')).toBeGreaterThanOrEqual(0);
+    expect(value('process_open_fds')).toBeGreaterThan(2);
+    expect(value('process_max_fds')).toBeGreaterThan(value('process_open_fds'));
+    const now = systemClock().now() / 1000;
+    const started = value('process_start_time_seconds');
+    expect(started).toBeLessThanOrEqual(now + 1);
+    expect(started).toBeGreaterThan(now - 3600);
+  });
+
+  test('can be had with the start time alone', async () => {
+    const text = await createMetrics({ process: 'start' }).serialize();
+    expect(text.match(/^# TYPE .*$/gm)).toEqual(['# TYPE process_start_time_seconds gauge']);
+  });
+});
+
+describe('build and version', () => {
+  test('are constant ones with labels', async () => {
+    const metrics = createMetrics({ process: 'none' });
+    recordBuildInfo(metrics, {
+      major: '1',
+      minor: '36',
+      gitVersion: 'v1.36.3',
+      gitCommit: 'abc',
+      gitTreeState: 'clean',
+      buildDate: '2026-01-01T00:00:00Z',
+      goVersion: 'none',
+      compiler: 'bun',
+      platform: 'linux/arm64',
+    });
+    recordVersionInfo(metrics, {
+      component: 'kube',
+      binary: '1.36',
+      emulation: '1.36',
+      minCompat: '1.35',
+    });
+    const lines = (await metrics.serialize()).split('\n').filter((line) => !line.startsWith('#'));
+    expect(lines).toEqual([
+      'kubernetes_build_info{major="1",minor="36",git_version="v1.36.3",git_commit="abc",' +
+        'git_tree_state="clean",build_date="2026-01-01T00:00:00Z",go_version="none",' +
+        'compiler="bun",platform="linux/arm64"} 1',
+      'version_info{component="kube",binary="1.36",emulation="1.36",min_compat="1.35"} 1',
+      '',
+    ]);
+  });
+});
+
+describe('goNumber', () => {
+  test.each([
+    [100000, '100000'],
+    [1e6, '1e+06'],
+    [1234567, '1.234567e+06'],
+    [0.0001, '0.0001'],
+    [0.00001, '1e-05'],
+    [1e21, '1e+21'],
+    [0, '0'],
+    [Number.POSITIVE_INFINITY, '+Inf'],
+    [Number.NEGATIVE_INFINITY, '-Inf'],
+    [Number.NaN, 'NaN'],
+  ])('%p is written %p', (value, text) => {
+    expect(goNumber(value)).toBe(text);
+  });
+});

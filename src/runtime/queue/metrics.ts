@@ -1,0 +1,119 @@
+/** The workqueue_* families, by upstream's names, labels and buckets. */
+import { exponentialBuckets, type Metrics } from '../metrics.ts';
+
+/** What one queue reports. */
+export interface QueueMeter {
+  /** A key became dirty (also while it is being processed). */
+  added(): void;
+  /** A dirty key was taken by a worker after this long. */
+  taken(waitedMs: number): void;
+  /** A worker is done with a key after this long. */
+  finished(workedMs: number): void;
+  /** A key was added with a delay. */
+  retried(): void;
+}
+
+/** How long the keys under work have been so, when asked. */
+export interface RunningWork {
+  readonly totalMs: number;
+  readonly longestMs: number;
+}
+
+export interface QueueMetrics {
+  /**
+   * The meter of a queue; its series start at zero. A second queue of that name takes the series
+   * over. A queue without a name reports nothing.
+   */
+  meter(name: string, running: () => RunningWork): QueueMeter;
+}
+
+const SECONDS = exponentialBuckets(10e-9, 10, 10);
+
+const NO_METER: QueueMeter = {
+  added: () => undefined,
+  taken: () => undefined,
+  finished: () => undefined,
+  retried: () => undefined,
+};
+
+function families(metrics: Metrics) {
+  return {
+    depth: metrics.gauge('workqueue_depth', '[BETA] Current depth of workqueue', ['name']),
+    adds: metrics.counter(
+      'workqueue_adds_total',
+      '[BETA] Total number of adds handled by workqueue',
+      ['name'],
+    ),
+    latency: metrics.histogram(
+      'workqueue_queue_duration_seconds',
+      '[BETA] How long in seconds an item stays in workqueue before being requested.',
+      ['name'],
+      SECONDS,
+    ),
+    work: metrics.histogram(
+      'workqueue_work_duration_seconds',
+      '[BETA] How long in seconds processing an item from workqueue takes.',
+      ['name'],
+      SECONDS,
+    ),
+    unfinished: metrics.gauge(
+      'workqueue_unfinished_work_seconds',
+      "[BETA] How many seconds of work has done that is in progress and hasn't been observed by " +
+        'work_duration. Large values indicate stuck threads. One can deduce the number of stuck ' +
+        'threads by observing the rate at which this increases.',
+      ['name'],
+    ),
+    longest: metrics.gauge(
+      'workqueue_longest_running_processor_seconds',
+      '[BETA] How many seconds has the longest running processor for workqueue been running.',
+      ['name'],
+    ),
+    retries: metrics.counter(
+      'workqueue_retries_total',
+      '[BETA] Total number of retries handled by workqueue',
+      ['name'],
+    ),
+  };
+}
+
+/**
+ * Registers the families. Unfinished work and the longest processor are worked out at each scrape
+ * (upstream: every 500 ms).
+ */
+export function createQueueMetrics(metrics: Metrics): QueueMetrics {
+  const { depth, adds, latency, work, unfinished, longest, retries } = families(metrics);
+  const queues = new Map<string, () => RunningWork>();
+  Object.assign(unfinished, {
+    collect: () => {
+      for (const [name, running] of queues) unfinished.set({ name }, running().totalMs / 1e3);
+    },
+  });
+  Object.assign(longest, {
+    collect: () => {
+      for (const [name, running] of queues) longest.set({ name }, running().longestMs / 1e3);
+    },
+  });
+  return {
+    meter: (name, running) => {
+      if (name === '') return NO_METER;
+      if (!queues.has(name)) {
+        for (const counter of [adds, retries]) counter.inc({ name }, 0);
+        for (const histogram of [latency, work]) histogram.zero({ name });
+      }
+      queues.set(name, running);
+      depth.set({ name }, 0);
+      return {
+        added: () => {
+          adds.inc({ name });
+          depth.inc({ name });
+        },
+        taken: (waitedMs) => {
+          depth.dec({ name });
+          latency.observe({ name }, waitedMs / 1e3);
+        },
+        finished: (workedMs) => work.observe({ name }, workedMs / 1e3),
+        retried: () => retries.inc({ name }),
+      };
+    },
+  };
+}

@@ -1,0 +1,91 @@
+/**
+ * What a namespace looks like once a scenario has played, without what may differ between two runs:
+ * names that were drawn, UIDs, versions, times, hashes.
+ */
+import type { Json, Obj } from '../rig/index.ts';
+import type { World } from './world.ts';
+
+const KINDS = ['deployments', 'replicasets', 'replicationcontrollers', 'pods'] as const;
+const REVISION = 'deployment.kubernetes.io/revision';
+const HASH = 'pod-template-hash';
+const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
+const TOKEN_VOLUME = /kube-api-access-[a-z0-9]{5}/g;
+
+export interface Snapshot {
+  readonly [plural: string]: Json;
+}
+
+/** Reads a namespace and takes out what may differ. */
+export async function snapshot(world: World): Promise<Snapshot> {
+  const objects: Record<string, Obj[]> = {};
+  for (const plural of KINDS) objects[plural] = await world.list(plural);
+  const events = await world.list('events');
+  const rename = renamer(objects, world.namespace);
+  const plain: Record<string, Json> = {};
+  for (const plural of KINDS) {
+    plain[plural] = sorted((objects[plural] ?? []).map((object) => rename(plainObject(object))));
+  }
+  plain.events = [...new Set(sorted(events.map((event) => rename(plainEvent(event)))))];
+  return plain;
+}
+
+function sorted<T>(items: T[]): T[] {
+  return items.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+}
+
+function plainEvent(event: Obj): string {
+  const { kind, name } = event.involvedObject;
+  return `${kind} ${kind === 'Pod' ? '' : name}: ${event.type} ${event.reason} (${event.source?.component})`;
+}
+
+function plainObject(object: Obj): Json {
+  const { metadata, spec, status } = object;
+  const { name, labels, annotations, finalizers } = metadata;
+  const owners = (metadata.ownerReferences ?? []).map(({ uid: _uid, ...rest }: Json) => rest);
+  const base = {
+    name: object.kind === 'Pod' || metadata.generateName ? (metadata.generateName ?? name) : name,
+    labels,
+    annotations,
+    finalizers,
+    owners,
+    deleting: metadata.deletionTimestamp !== undefined,
+  };
+  if ((object.kind ?? 'Pod') === 'Pod' || spec.containers) return { ...base, ...podState(object) };
+  const current = status?.observedGeneration === metadata.generation;
+  const { observedGeneration: _o, ...rest } = status ?? {};
+  return { ...base, spec, status: { ...rest, conditions: conditionsOf(status) }, current };
+}
+
+function podState({ spec, status }: Obj): Json {
+  const { nodeName, ...rest } = spec;
+  const ready = (status?.conditions ?? []).find((c: Json) => c.type === 'Ready')?.status;
+  return { spec: rest, bound: nodeName !== undefined, phase: status?.phase, ready };
+}
+
+function conditionsOf(status: Json): Json[] {
+  const conditions = (status?.conditions ?? []).map(
+    ({ lastUpdateTime: _u, lastTransitionTime: _t, ...rest }: Json) => rest,
+  );
+  return sorted(conditions);
+}
+
+/** Replaces hashes by the revision they belong to, and drawn text by words. */
+function renamer(objects: Record<string, Obj[]>, namespace: string): (value: Json) => Json {
+  const sets = [...(objects.replicasets ?? [])].sort((a, b) => revisionOf(a) - revisionOf(b));
+  const names = new Map<string, string>();
+  for (const set of sets) {
+    const hash = set.metadata.labels?.[HASH];
+    const owner = set.metadata.ownerReferences?.[0]?.name ?? 'free';
+    if (hash !== undefined) names.set(hash, `<hash of ${owner} ${revisionOf(set)}>`);
+  }
+  return (value) => {
+    let text = JSON.stringify(value);
+    for (const [hash, name] of names) text = text.replaceAll(hash, name);
+    text = text.replaceAll(namespace, '<namespace>').replaceAll(TIME, '<time>');
+    return JSON.parse(text.replaceAll(TOKEN_VOLUME, '<token volume>'));
+  };
+}
+
+function revisionOf(set: Obj): number {
+  return Number(set.metadata.annotations?.[REVISION] ?? 0);
+}
