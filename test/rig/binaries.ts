@@ -1,0 +1,38 @@
+/** Where the real Kubernetes binaries are: built once by build.sh into a cache outside the tree. */
+import { dirname, join } from 'node:path';
+
+export const RIG_FOLDER = import.meta.dir;
+export const REPOSITORY = dirname(dirname(RIG_FOLDER));
+
+/** Names of the binaries the build makes. */
+export type Binary =
+  | 'etcd'
+  | 'kube-apiserver'
+  | 'kube-controller-manager'
+  | 'kube-scheduler'
+  | 'kubectl';
+
+let folder: Promise<string> | undefined;
+
+async function build(): Promise<string> {
+  const run = Bun.spawn(['bash', join(RIG_FOLDER, 'build.sh')], {
+    stdout: 'pipe',
+    stderr: 'inherit',
+  });
+  const output = await new Response(run.stdout).text();
+  if ((await run.exited) !== 0) {
+    throw new Error('building the rig binaries failed: see the lines above, or run `make rig`');
+  }
+  return output.trim().split('\n').at(-1) ?? '';
+}
+
+/** The folder of the binaries; builds what is missing first (minutes the first time). */
+export function binariesFolder(): Promise<string> {
+  folder ??= build();
+  return folder;
+}
+
+/** The path of one binary. */
+export async function binary(name: Binary): Promise<string> {
+  return join(await binariesFolder(), name);
+}

@@ -1,0 +1,265 @@
+/**
+ * An HTTPS proxy in front of the API server that answers chosen requests with faults. It passes the
+ * client's identity on: it knows the key of every user of the rig, and hands tokens on as they are.
+ */
+
+import { readFileSync } from 'node:fs';
+import { createServer as createHttp, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTls, type TLSSocket } from 'node:tls';
+import type { Cluster } from './cluster.ts';
+import { freePort } from './ports.ts';
+
+/** What happens to a request instead of a plain forward. */
+export type Fault =
+  /** Answer with this HTTP status; the server never sees the request. */
+  | { readonly status: number; readonly reason?: string; readonly retryAfterSeconds?: number }
+  /** Answer a watch with 200 and one ERROR event of this code. */
+  | { readonly watchError: number }
+  /** Forward, then end the answer cleanly in the middle of its last line after `lines` whole ones. */
+  | { readonly halfLineAfter: number }
+  /** Close the connection without an answer; `executed` lets the server do it first. */
+  | { readonly cut: 'unsent' | 'executed' }
+  /** Forward after this time. */
+  | { readonly delayMs: number };
+
+/** Which requests a fault is for. */
+export interface FaultRule {
+  readonly method?: string;
+  /** Matched against path and query. */
+  readonly path?: RegExp;
+  /** How many requests it hits, default all until cleared. */
+  readonly times?: number;
+  readonly fault: Fault;
+}
+
+/** A request that came by. */
+export interface SeenRequest {
+  readonly method: string;
+  readonly path: string;
+  /** Name in the client certificate, undefined with a token. */
+  readonly user: string | undefined;
+  readonly faulted: boolean;
+}
+
+interface ActiveRule extends FaultRule {
+  left: number;
+}
+
+const REASONS: Readonly<Record<number, string>> = {
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  409: 'Conflict',
+  410: 'Expired',
+  422: 'Invalid',
+  429: 'TooManyRequests',
+  500: 'InternalError',
+  503: 'ServiceUnavailable',
+  504: 'Timeout',
+};
+
+function statusBody(code: number, reason = REASONS[code] ?? 'Unknown', retryAfter?: number) {
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: `rig fault ${code}`,
+    reason,
+    code,
+    ...(retryAfter === undefined ? {} : { details: { retryAfterSeconds: retryAfter } }),
+  };
+}
+
+function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => resolve(Buffer.concat(chunks)));
+    request.on('error', reject);
+  });
+}
+
+/** The proxy. Give `url` to a client (Cluster.kubeconfig(user, url)). */
+export class FaultProxy {
+  readonly seen: SeenRequest[] = [];
+  readonly #rules: ActiveRule[] = [];
+  readonly #sockets = new Set<TLSSocket>();
+  readonly #sessions = new Map<string, Bun.FetchSession>();
+  #close: () => void = () => undefined;
+
+  private constructor(
+    readonly port: number,
+    private readonly cluster: Cluster,
+  ) {}
+
+  get url(): string {
+    return `https://127.0.0.1:${this.port}`;
+  }
+
+  /** Starts a proxy for a cluster; it stops with it. */
+  static async start(cluster: Cluster): Promise<FaultProxy> {
+    const proxy = new FaultProxy(await freePort(), cluster);
+    await proxy.#listen();
+    cluster.onStop(() => proxy.stop());
+    return proxy;
+  }
+
+  /** Adds a fault; gives a function that takes it away. Earlier rules win. */
+  fail(rule: FaultRule): () => void {
+    const active: ActiveRule = { ...rule, left: rule.times ?? Number.POSITIVE_INFINITY };
+    this.#rules.push(active);
+    return () => {
+      active.left = 0;
+    };
+  }
+
+  /** Takes all faults away. */
+  heal(): void {
+    this.#rules.length = 0;
+  }
+
+  stop(): void {
+    this.#close();
+    for (const socket of this.#sockets) socket.destroy();
+    for (const session of this.#sessions.values()) session.close();
+    this.#sessions.clear();
+  }
+
+  #listen(): Promise<void> {
+    const { files } = this.cluster;
+    const http = createHttp((request, response) => {
+      this.#handle(request, response).catch(() => request.socket.destroy());
+    });
+    const tls = createTls(
+      {
+        cert: readFileSync(files.servingCert),
+        key: readFileSync(files.servingKey),
+        ca: readFileSync(files.ca),
+        requestCert: true,
+        rejectUnauthorized: false,
+      },
+      (socket) => {
+        this.#sockets.add(socket);
+        socket.on('close', () => this.#sockets.delete(socket));
+        socket.on('error', () => socket.destroy());
+        http.emit('connection', socket);
+      },
+    );
+    this.#close = () => tls.close();
+    return new Promise((resolve, reject) => {
+      tls.once('error', reject);
+      tls.listen(this.port, '127.0.0.1', () => resolve());
+    });
+  }
+
+  #take(method: string, path: string): Fault | undefined {
+    const rule = this.#rules.find(
+      (one) =>
+        one.left > 0 &&
+        (one.method === undefined || one.method === method) &&
+        (one.path === undefined || one.path.test(path)),
+    );
+    if (rule) rule.left -= 1;
+    return rule?.fault;
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = 'GET', url: path = '/' } = request;
+    const socket = request.socket as TLSSocket;
+    const fault = this.#take(method, path);
+    const user = socket.authorized ? String(socket.getPeerCertificate().subject.CN) : undefined;
+    this.seen.push({ method, path, user, faulted: fault !== undefined });
+    const body = await bodyOf(request);
+    if (fault && 'status' in fault) return answerStatus(response, fault);
+    if (fault && 'watchError' in fault) {
+      response.writeHead(200, { 'Content-Type': 'application/json' });
+      response.end(`${JSON.stringify({ type: 'ERROR', object: statusBody(fault.watchError) })}\n`);
+      return;
+    }
+    if (fault && 'cut' in fault && fault.cut === 'unsent') return void socket.destroy();
+    if (fault && 'delayMs' in fault) await Bun.sleep(fault.delayMs);
+    const stop = new AbortController();
+    response.on('close', () => stop.abort());
+    const answer = await this.#forward(request, body, user, stop.signal);
+    if (fault && 'cut' in fault) {
+      await answer.arrayBuffer();
+      return void socket.destroy();
+    }
+    await passOn(answer, response, fault && 'halfLineAfter' in fault ? fault.halfLineAfter : -1);
+  }
+
+  #forward(
+    request: IncomingMessage,
+    body: Buffer,
+    user: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Response> {
+    const headers = new Headers({ 'Accept-Encoding': 'identity' });
+    for (const name of ['accept', 'content-type', 'user-agent', 'authorization']) {
+      const value = request.headers[name];
+      if (typeof value === 'string') headers.set(name, value);
+    }
+    const session = this.#session(user);
+    return session.fetch(this.cluster.server + request.url, {
+      method: request.method,
+      headers,
+      signal,
+      proxy: false,
+      timeout: false,
+      ...(body.length > 0 ? { body } : {}),
+    } as BunFetchRequestInit);
+  }
+
+  /** One connection pool for each user, with that user's own certificate. */
+  #session(user = ''): Bun.FetchSession {
+    const known = this.#sessions.get(user);
+    if (known) return known;
+    const pair = this.cluster.identities.pairOf(user);
+    const client = pair ? { cert: pair.certPem, key: pair.keyPem } : {};
+    const session = new Bun.FetchSession({ tls: { ca: this.cluster.caPem, ...client } });
+    this.#sessions.set(user, session);
+    return session;
+  }
+}
+
+function answerStatus(
+  response: ServerResponse,
+  fault: { status: number; reason?: string; retryAfterSeconds?: number },
+): void {
+  const { status, reason, retryAfterSeconds } = fault;
+  const headers: Record<string, string> = { 'Content-Type': 'application/json' };
+  if (retryAfterSeconds !== undefined) headers['Retry-After'] = String(retryAfterSeconds);
+  response.writeHead(status, headers);
+  response.end(JSON.stringify(statusBody(status, reason, retryAfterSeconds)));
+}
+
+/** Streams an answer on; with `lines` >= 0 only so many whole lines and half of the next. */
+async function passOn(answer: Response, response: ServerResponse, lines: number): Promise<void> {
+  const headers: Record<string, string> = {};
+  for (const name of ['content-type', 'retry-after', 'audit-id', 'warning']) {
+    const value = answer.headers.get(name);
+    if (value !== null) headers[name] = value;
+  }
+  response.writeHead(answer.status, headers);
+  response.flushHeaders();
+  let left = lines;
+  for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
+    if (lines < 0) {
+      response.write(chunk);
+      continue;
+    }
+    let start = 0;
+    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
+      if (left === 0) {
+        response.end(chunk.subarray(start, start + Math.ceil((end - start) / 2)));
+        return;
+      }
+      left -= 1;
+      response.write(chunk.subarray(start, end + 1));
+      start = end + 1;
+    }
+    response.write(chunk.subarray(start));
+  }
+  response.end();
+}

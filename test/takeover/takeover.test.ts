@@ -1,0 +1,98 @@
+/** A cluster goes from the reference manager to Holdfast and back, twice: nothing that was right moves. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import {
+  type Cluster,
+  eventually,
+  type Manager,
+  type Obj,
+  simulateNodes,
+  startCluster,
+} from '../rig/index.ts';
+import { deployment, replicationController, template, World } from '../scenarios/world.ts';
+
+setDefaultTimeout(180_000);
+
+const CONTROLLERS = [
+  'deployment',
+  'replicaset',
+  'replicationcontroller',
+  'serviceaccount',
+  'root-ca-certificate-publisher',
+  'namespace',
+].join(',');
+const ELECTION = [
+  '--leader-elect-lease-duration=3s',
+  '--leader-elect-renew-deadline=2s',
+  '--leader-elect-retry-period=500ms',
+];
+const FLAGS = [`--controllers=${CONTROLLERS}`, ...ELECTION];
+const WATCHED = ['pods', 'replicasets', 'deployments', 'replicationcontrollers', 'configmaps'];
+
+const MARKER = 'marker';
+
+let cluster: Cluster;
+let world: World;
+let marker = 0;
+
+beforeAll(async () => {
+  cluster = await startCluster();
+  await simulateNodes(cluster, { count: 2, clearTaint: true, bind: true });
+  world = new World(cluster, await cluster.namespace('takeover'));
+});
+
+afterAll(async () => {
+  await cluster.stop();
+});
+
+/** Name, UID and version of everything a manager might have rewritten. */
+async function versions(): Promise<string[]> {
+  const lists = await Promise.all(WATCHED.map((plural) => world.list(plural)));
+  return lists
+    .flat()
+    .filter((object: Obj) => !object.metadata.name.startsWith(MARKER))
+    .map((object: Obj) => {
+      const { name, uid, resourceVersion } = object.metadata;
+      return `${name} ${uid} ${resourceVersion}`;
+    })
+    .sort();
+}
+
+/** The manager leads and works: it rolls out a Deployment of its own. */
+async function works(manager: Manager): Promise<void> {
+  const name = `${MARKER}-${++marker}`;
+  const labels = { app: name };
+  const fields = { selector: { matchLabels: labels }, template: template('1', {}, labels) };
+  await world.create(deployment(1, fields, name));
+  await world.rolledOut(name).catch((error: Error) => {
+    throw new Error(`${manager.name} does not work: ${error.message}\n${manager.tail()}`);
+  });
+}
+
+test('taken over and given back twice, no pod and no ReplicaSet is touched', async () => {
+  let reference: Manager = await cluster.startReference({ flags: FLAGS });
+  await world.create(deployment(4));
+  await world.create(
+    replicationController(
+      2,
+      { selector: { app: 'rc' }, template: template('1', {}, { app: 'rc' }) },
+      'rc',
+    ),
+  );
+  await world.rolledOut();
+  await world.merge('deployments', 'web', { spec: { template: template('2') } });
+  await world.rolledOut();
+  await world.scaled('replicationcontrollers', 'rc', 2);
+  for (let round = 0; round < 2; round++) {
+    await works(reference);
+    const before = await versions();
+    reference.kill('SIGKILL');
+    await reference.waitExit();
+    const holdfast = await cluster.startHoldfast({ flags: FLAGS });
+    await works(holdfast);
+    expect(await versions()).toEqual(before);
+    expect(await holdfast.stop()).toMatchObject({ code: 0 });
+    reference = await cluster.startReference({ flags: FLAGS });
+    await works(reference);
+    expect(await versions()).toEqual(before);
+  }
+});
