@@ -32,7 +32,7 @@ function writeLongIntegers(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? rawJson(value.toString()) : value;
 }
 
-/** JSON text of a plain value; BigInts are written digit by digit. */
-export function stringifyJson(value: unknown): string {
-  return JSON.stringify(value, writeLongIntegers);
+/** JSON text of a plain value, on lines of their own with `indent`; BigInts digit by digit. */
+export function stringifyJson(value: unknown, indent?: number): string {
+  return JSON.stringify(value, writeLongIntegers, indent);
 }

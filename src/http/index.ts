@@ -54,7 +54,8 @@ export async function serve(options: ServeOptions, deps: ServeDeps): Promise<Ser
     cert: certificate.pair.certPem,
     key: certificate.pair.keyPem,
     ca: trust.pems,
-    minVersion: options.minVersion === 'VersionTLS13' ? 'TLSv1.3' : 'TLSv1.2',
+    minVersion: options.minVersion,
+    ...(options.curves.length === 0 ? {} : { ecdhCurve: options.curves.join(':') }),
   });
   const tls = createTlsServer(
     { ...secure(), requestCert: true, rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] },

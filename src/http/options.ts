@@ -9,10 +9,11 @@ export interface ServeOptions {
   readonly keyFile: string;
   /** Folder for a self-signed pair that is kept; "": in memory only. */
   readonly certDir: string;
-  /** "VersionTLS12" (default when "") or "VersionTLS13". */
-  readonly minVersion: string;
+  readonly minVersion: 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3';
   /** IANA names; empty: the runtime's own choice. */
   readonly cipherSuites: readonly string[];
+  /** Names as OpenSSL has them; empty: the runtime's own choice. */
+  readonly curves: readonly string[];
   readonly clientCaFile: string;
   readonly requestHeader: RequestHeaderOptions;
   readonly alwaysAllowPaths: readonly string[];

@@ -86,8 +86,9 @@ beforeAll(async () => {
     certFile: file('tls.crt', pair.certPem),
     keyFile: file('tls.key', pair.keyPem),
     certDir: '',
-    minVersion: '',
+    minVersion: 'TLSv1.2',
     cipherSuites: [],
+    curves: [],
     clientCaFile: file('ca.crt', ca.certPem),
     requestHeader: {
       caFile: file('proxy-ca.crt', proxyCa.certPem),

@@ -63,7 +63,7 @@ export interface WatchOptions {
   readonly signal?: AbortSignal;
 }
 
-/** One event of a watch. `text` is the object's JSON as it came, for storing without re-encoding. */
+/** One event of a watch. */
 export type WatchEvent<T extends KubeObject = KubeObject> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
   | {

@@ -1,4 +1,4 @@
-/** Claiming: which dependents a controller keeps, adopts or releases, and the patches that do it. */
+/** Claiming: which dependents a controller keeps, adopts or releases, and the patches for it. */
 import { FencedError, isInvalid, isNotFound } from '../api/errors.ts';
 import { controllerReference, keyOf } from '../api/meta.ts';
 import type { Resource } from '../api/resource.ts';
@@ -21,7 +21,7 @@ export interface ClaimOwner {
   readonly deleting: boolean;
 }
 
-/** Candidates sorted by what is to be done with them; those that are none of its business are left out. */
+/** Candidates by what is to be done with them; those that don't concern the owner are left out. */
 export interface Claims<R extends Claimable> {
   readonly keep: readonly R[];
   readonly adopt: readonly R[];
@@ -71,7 +71,8 @@ export interface ClaimPass {
  * Carries claims out and gives everything that is owned afterwards. Before the first adoption the
  * owner is read live: gone, replaced or being deleted, it may adopt nothing. A candidate that is
  * gone is left out; one that refuses its release has been released before. Other failures don't
- * stop the pass; they are thrown together at its end (one alone as it is). FencedError is thrown at once.
+ * stop the pass; they are thrown together at its end (one alone as it is). FencedError ends it at
+ * once.
  */
 export async function carryOutClaims<R extends Claimable>(
   run: SyncRun,
@@ -112,7 +113,6 @@ async function adoptionRefusal(run: SyncRun, pass: ClaimPass): Promise<Error | u
     const at = { namespace: owner.namespace || undefined, name: owner.name };
     fresh = await run.client.get<KubeObject>(ownerResource, at);
   } catch (error) {
-    if (error instanceof FencedError) throw error;
     return new Error(`can't recheck DeletionTimestamp: ${textOf(error)}`, { cause: error });
   }
   const { uid, deletionTimestamp } = fresh.metadata;

@@ -10,7 +10,7 @@ import type {
   QueueLimiterOptions,
   WorkQueue,
 } from './controller.ts';
-import { createEventRecorder, type StoppableRecorder } from './events.ts';
+import { createEventRecorder } from './events.ts';
 import { createExpectations, type RememberedExpectations } from './expectations.ts';
 import { Intents } from './intents.ts';
 import type { Logger } from './log.ts';
@@ -34,7 +34,6 @@ export class ControllerHost {
   readonly #client: KubeClient;
   readonly #log: Logger;
   readonly #queues: FrameworkQueue[] = [];
-  readonly #recorders: StoppableRecorder[] = [];
   readonly #ownWrites: OwnWrites;
   readonly intents: Intents;
   #expectations: RememberedExpectations | undefined;
@@ -71,7 +70,12 @@ export class ControllerHost {
       term,
       newId: () => random.uuid(),
     });
-    this.#ownWrites = createOwnWrites({ controller, store: store.ownWrites, term });
+    this.#ownWrites = createOwnWrites({
+      controller,
+      store: store.ownWrites,
+      term,
+      skipped: ({ resource }) => this.#countSkip(resource),
+    });
     if (lead.seamless) this.#ownWrites.restore();
   }
 
@@ -123,7 +127,6 @@ export class ControllerHost {
 
   shutDownQueues(): void {
     for (const queue of this.#queues) queue.shutdown();
-    for (const recorder of this.#recorders) recorder.stop();
   }
 
   /** Resolves when the syncs under way have ended. */
@@ -145,6 +148,15 @@ export class ControllerHost {
 
   queueSnapshots(): object[] {
     return this.#queues.map((queue) => ({ controller: this.name, ...queue.snapshot() }));
+  }
+
+  /** As upstream's `<controller>_stale_sync_skips_total`. */
+  #countSkip(resource: string): void {
+    const [plural = '', ...group] = resource.split('.');
+    const name = `${this.name.replaceAll('-', '_')}_stale_sync_skips_total`;
+    const help = 'Total number of stale sync skips.';
+    const counter = this.#deps.metrics.counter(name, help, ['group', 'resource']);
+    counter.inc({ group: group.join('.'), resource: plural });
   }
 
   #commit(): void {
@@ -191,15 +203,14 @@ export class ControllerHost {
 
   #recorder(component: string): EventRecorder {
     const { clock, random } = this.#deps;
-    const recorder = createEventRecorder({
+    return createEventRecorder({
       component,
       client: this.#client,
       clock,
       random,
       log: this.#log,
+      signal: this.#signal,
     });
-    this.#recorders.push(recorder);
-    return recorder;
   }
 
   #expectationsOf(): Expectations {
@@ -214,7 +225,16 @@ export class ControllerHost {
     if (this.#lead.seamless) made.restore();
     else made.clear();
     this.#expectations = made;
-    return made;
+    return {
+      expect: (key, uid, adds, deleteKeys) => made.expect(key, uid, adds, deleteKeys),
+      creationObserved: (key) => made.creationObserved(key),
+      deletionObserved: (key, podKey) => made.deletionObserved(key, podKey),
+      satisfied: (key) => made.satisfied(key),
+      forget: (key) => {
+        made.forget(key);
+        this.#ownWrites.forget(key);
+      },
+    };
   }
 
   #podControl(events: EventRecorder, guard: boolean): PodControl {

@@ -203,6 +203,22 @@ export interface PodBatchResult {
   readonly error?: unknown;
 }
 
+/** One resource of one group version, as discovery tells. */
+export interface ServedResource extends Resource {
+  /** What it supports: "list", "delete", "deletecollection", ... */
+  readonly verbs: readonly string[];
+}
+
+/** What the API server serves right now. */
+export interface DiscoveryResult {
+  /** "" is the core group. */
+  readonly groups: readonly { readonly name: string; readonly preferredVersion: string }[];
+  /** Of all versions that could be read, in the server's order. */
+  readonly resources: readonly ServedResource[];
+  /** Group versions that could not be read, and why; the others are complete. */
+  readonly failed: ReadonlyMap<string, string>;
+}
+
 /** Everything a controller is handed when built. */
 export interface ControllerContext {
   readonly name: string;
@@ -223,4 +239,8 @@ export interface ControllerContext {
   podControl(events: EventRecorder, options: { guard: boolean }): PodControl;
   /** PEM of the CA bundle of the kubeconfig, "" if none. */
   readonly caPem: string;
+  /** PEM of --root-ca-file, or of the kubeconfig's CA bundle without that flag; "" if none. */
+  readonly rootCaPem: string;
+  /** Asks the API server what it serves, live. Throws if even the list of groups can't be read. */
+  discovery(): Promise<DiscoveryResult>;
 }

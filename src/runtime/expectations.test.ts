@@ -135,6 +135,12 @@ describe('after a restart', () => {
     expect(next.satisfied('ns/a')).toBe(false);
   });
 
+  test('can all be forgotten without being taken over first', () => {
+    book.expect('ns/a', 'uid', 1, []);
+    open(8).clear();
+    expect(store.all()).toEqual([]);
+  });
+
   test('count for nothing if another term lies between; other controllers keep theirs', () => {
     book.expect('ns/a', 'uid', 1, []);
     const foreign = { ...store.all()[0]!, controller: 'job' };

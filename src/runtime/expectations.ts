@@ -24,7 +24,7 @@ export interface RememberedExpectations extends Expectations {
   restore(): void;
   /** Forgets what was restored: all that had arrived is visible now. What was set since stays. */
   dropRestored(): void;
-  /** Forgets everything, e.g. when the server's history was rewound. */
+  /** Forgets everything, also what is only in the store; e.g. when the server was rewound. */
   clear(): void;
   /** Everything awaited, for people. */
   list(): readonly ExpectationRow[];
@@ -98,7 +98,9 @@ class Book implements RememberedExpectations {
   }
 
   clear(): void {
-    for (const [key, awaited] of this.#awaited) this.#drop(key, awaited);
+    const { controller, store } = this.#options;
+    this.#awaited.clear();
+    for (const row of store.all()) if (row.controller === controller) store.delete(row);
   }
 
   list(): readonly ExpectationRow[] {

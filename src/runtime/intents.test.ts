@@ -96,15 +96,6 @@ describe('Intents', () => {
     expect([...restarted.deleting('rs-1')]).toEqual([]);
   });
 
-  test('with its owner every intent goes', () => {
-    const { open, table } = world();
-    const intents = open();
-    intents.announceCreate(SLOT, () => 'web-aaaaa');
-    intents.announceDelete(VICTIM, 'rs-1');
-    intents.ownerGone('rs-1');
-    expect(table.all()).toEqual([]);
-  });
-
   test('whatever happens, no name is in flight twice and every open row is on record', () => {
     const step = fc.oneof(
       fc.record({ do: fc.constant('create' as const), slot: fc.integer({ min: 0, max: 2 }) }),

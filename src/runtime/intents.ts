@@ -6,6 +6,7 @@
 import type { Clock } from './clock.ts';
 import { INTENT_EXPIRY_MS } from './limits.ts';
 import type { IntentRow, RowTable } from './ports.ts';
+import { fromLastTerm } from './term.ts';
 
 export interface IntentsDeps {
   readonly controller: string;
@@ -27,6 +28,8 @@ export interface CreateSlot {
 export class Intents {
   readonly #deps: IntentsDeps;
   readonly #open = new Map<string, IntentRow>();
+  /** Ids by what they are asked for: owner and slot, name, victim, owner. */
+  readonly #ids = new Map<string, Set<string>>();
   /** Intents of this process under way: never handed out a second time. */
   readonly #inFlight = new Set<string>();
 
@@ -40,7 +43,7 @@ export class Intents {
    * it chose, or a new one with the name from `chooseName`.
    */
   announceCreate(slot: CreateSlot, chooseName: () => string): IntentRow {
-    const left = this.#leftOpen(slot);
+    const left = this.#find(slotKey(slot)).find(({ id }) => !this.#inFlight.has(id));
     const row = left ?? this.#newRow({ ...slot, verb: 'create', name: chooseName(), uid: '' });
     return this.#send(row);
   }
@@ -50,9 +53,7 @@ export class Intents {
     victim: { resource: string; namespace: string; name: string; uid: string },
     ownerUid: string,
   ): IntentRow {
-    const open = [...this.#open.values()].find(
-      (row) => row.verb === 'delete' && row.uid === victim.uid,
-    );
+    const [open] = this.#find(victimKey(victim.uid));
     const row = open ?? this.#newRow({ ...victim, ownerUid, slot: '', verb: 'delete' });
     return this.#send(row);
   }
@@ -60,7 +61,13 @@ export class Intents {
   /** The server decided, or the object was seen: the intent has served. */
   settle(row: IntentRow): void {
     this.#inFlight.delete(row.id);
-    if (this.#open.delete(row.id)) this.#deps.table.delete(row);
+    if (!this.#open.delete(row.id)) return;
+    for (const key of keysOf(row)) {
+      const ids = this.#ids.get(key);
+      ids?.delete(row.id);
+      if (ids?.size === 0) this.#ids.delete(key);
+    }
+    this.#deps.table.delete(row);
   }
 
   /** No definite answer: the intent stays open for the next attempt. */
@@ -70,55 +77,41 @@ export class Intents {
 
   /** An object was seen to exist: a create intent of that name is fulfilled. */
   created(resource: string, namespace: string, name: string): void {
-    for (const row of this.#open.values()) {
-      const same = row.resource === resource && row.namespace === namespace && row.name === name;
-      if (same && row.verb === 'create' && !this.#inFlight.has(row.id)) this.settle(row);
+    for (const row of this.#find(nameKey({ resource, namespace, name }))) {
+      if (!this.#inFlight.has(row.id)) this.settle(row);
     }
   }
 
   /** An object was seen going or gone: a deletion intent of that UID is fulfilled. */
   gone(uid: string): void {
-    for (const row of this.#open.values()) {
-      if (row.verb === 'delete' && row.uid === uid) this.settle(row);
-    }
-  }
-
-  /** The owner is gone: nobody will ask for its intents again. */
-  ownerGone(ownerUid: string): void {
-    for (const row of this.#open.values()) if (row.ownerUid === ownerUid) this.settle(row);
+    for (const row of this.#find(victimKey(uid))) this.settle(row);
   }
 
   /** UIDs of this owner's objects that are announced to be deleted. */
   deleting(ownerUid: string): ReadonlySet<string> {
-    const uids = new Set<string>();
-    for (const row of this.#live()) {
-      if (row.verb === 'delete' && row.ownerUid === ownerUid) uids.add(row.uid);
-    }
-    return uids;
+    return new Set(this.#find(deletionsKey(ownerUid)).map(({ uid }) => uid));
   }
 
+  /** All open intents. */
   list(): readonly IntentRow[] {
-    return this.#live();
+    return [...this.#open.values()].filter((row) => this.#stillOpen(row));
   }
 
-  #leftOpen(slot: CreateSlot): IntentRow | undefined {
-    return this.#live().find(
-      (row) =>
-        row.verb === 'create' &&
-        row.ownerUid === slot.ownerUid &&
-        row.slot === slot.slot &&
-        row.resource === slot.resource &&
-        row.namespace === slot.namespace &&
-        !this.#inFlight.has(row.id),
-    );
-  }
-
-  #live(): IntentRow[] {
-    const oldest = this.#deps.clock.now() - INTENT_EXPIRY_MS;
-    for (const row of this.#open.values()) {
-      if (row.sentAt < oldest && !this.#inFlight.has(row.id)) this.settle(row);
+  #find(key: string): IntentRow[] {
+    const found: IntentRow[] = [];
+    for (const id of [...(this.#ids.get(key) ?? [])]) {
+      const row = this.#open.get(id);
+      if (row !== undefined && this.#stillOpen(row)) found.push(row);
     }
-    return [...this.#open.values()];
+    return found;
+  }
+
+  /** An intent expires some time after it was last sent. */
+  #stillOpen(row: IntentRow): boolean {
+    const oldest = this.#deps.clock.now() - INTENT_EXPIRY_MS;
+    if (row.sentAt >= oldest || this.#inFlight.has(row.id)) return true;
+    this.settle(row);
+    return false;
   }
 
   #newRow(fields: Omit<IntentRow, 'id' | 'controller' | 'term' | 'sentAt'>): IntentRow {
@@ -142,19 +135,51 @@ export class Intents {
 
   #send(row: IntentRow): IntentRow {
     const sent = { ...row, term: this.#deps.term, sentAt: this.#deps.clock.now() };
-    this.#open.set(sent.id, sent);
+    this.#keep(sent);
     this.#inFlight.add(sent.id);
     this.#deps.table.put(sent);
     return sent;
   }
 
+  #keep(row: IntentRow): void {
+    this.#open.set(row.id, row);
+    for (const key of keysOf(row)) {
+      const ids = this.#ids.get(key);
+      if (ids === undefined) this.#ids.set(key, new Set([row.id]));
+      else ids.add(row.id);
+    }
+  }
+
   #adopt(row: IntentRow): void {
     if (row.controller !== this.#deps.controller) return;
-    const adjacent = this.#deps.term - row.term <= 1;
-    if (adjacent && row.sentAt > this.#deps.clock.now() - INTENT_EXPIRY_MS) {
-      this.#open.set(row.id, row);
+    if (
+      fromLastTerm(row.term, this.#deps.term) &&
+      row.sentAt > this.#deps.clock.now() - INTENT_EXPIRY_MS
+    ) {
+      this.#keep(row);
     } else {
       this.#deps.table.delete(row);
     }
   }
+}
+
+function keysOf(row: IntentRow): string[] {
+  if (row.verb === 'create') return [slotKey(row), nameKey(row)];
+  return [victimKey(row.uid), deletionsKey(row.ownerUid)];
+}
+
+function slotKey({ ownerUid, slot, resource, namespace }: CreateSlot): string {
+  return `slot ${ownerUid} ${resource} ${namespace} ${slot}`;
+}
+
+function nameKey(at: { resource: string; namespace: string; name: string }): string {
+  return `name ${at.resource} ${at.namespace} ${at.name}`;
+}
+
+function victimKey(uid: string): string {
+  return `victim ${uid}`;
+}
+
+function deletionsKey(ownerUid: string): string {
+  return `deletions ${ownerUid}`;
 }

@@ -41,6 +41,8 @@ export interface ManagerDeps {
 /** One lead: from the moment the Lease is held until it is lost or given back. */
 export interface Lead {
   readonly term: number;
+  /** Nobody else led since what is remembered was written. */
+  readonly followsOwn: boolean;
   /** The process that died here held the Lease a moment ago, on this boot, with this file. */
   readonly seamless: boolean;
 }
@@ -91,6 +93,12 @@ export class Manager {
     return this.#hosts.map((host) => host.healthCheck());
   }
 
+  /** True from the begin of `lead` to `stopLeading`. */
+  get leading(): boolean {
+    return this.#stop !== undefined;
+  }
+
+  /** The controllers that were built, while leading. */
   hosts(): readonly ControllerHost[] {
     return this.#hosts;
   }
@@ -98,6 +106,7 @@ export class Manager {
   async #start(lead: Lead, signal: AbortSignal): Promise<void> {
     const { informers, log, clock, random } = this.#deps;
     const startedAt = clock.monotonic();
+    if (!lead.followsOwn) this.#forget();
     const resources = this.#deps.definitions.flatMap((definition) => definition.watches);
     const seamless = lead.seamless && (await informers.resumable(resources, signal));
     if (!seamless) informers.expectCatchUp();
@@ -136,6 +145,12 @@ export class Manager {
     if (signal.aborted) return;
     for (const host of this.#hosts) host.dropRestoredExpectations();
     this.#deps.log.v(1).info('All caches have caught up');
+  }
+
+  /** Somebody else led since: what was remembered says nothing any more. */
+  #forget(): void {
+    const { work, memory, intents, expectations, ownWrites } = this.#deps.store;
+    for (const table of [work, memory, intents, expectations, ownWrites]) table.clear();
   }
 
   #watchIntents(): void {

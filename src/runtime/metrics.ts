@@ -17,7 +17,7 @@ export interface Metrics {
 
 /** Metrics with what an HTTP endpoint needs. */
 export interface ServedMetrics extends Metrics {
-  /** The Prometheus text format, as Go writes it: families by name, those without series left out. */
+  /** The Prometheus text format, as Go writes it: by name, families without series left out. */
   serialize(): Promise<string>;
   readonly contentType: string;
 }

@@ -87,6 +87,7 @@ describe('own writes', () => {
     writes.record('ns/b', 'uid', 'pods', '100');
     writes.forget('ns/a');
     expect(writes.list()).toMatchObject([{ ownerKey: 'ns/b' }]);
+    store.put({ ...store.all()[0]!, ownerKey: 'ns/never restored' });
     writes.clear();
     expect(writes.caughtUp('ns/b', 'uid', caches({ pods: '1' }))).toBe(true);
     expect(store.all()).toEqual([]);

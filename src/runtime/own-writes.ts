@@ -1,7 +1,7 @@
 /**
- * Read your own writes: which versions this process's writes produced, so that an owner isn't synced
- * from a cache that hasn't seen them. Follows upstream's consistency store; remembered across
- * restarts, which upstream's is not.
+ * Read your own writes: which versions this process's writes produced, so that an owner isn't
+ * synced from a cache that hasn't seen them. Follows upstream's consistency store, and outlives the
+ * process as well.
  */
 import { compareVersions, isVersion } from '../api/version.ts';
 import type { OwnWriteRow, RowTable } from './ports.ts';
@@ -34,7 +34,7 @@ export interface OwnWrites {
   forget(ownerKey: string): void;
   /** Takes over the rows of the directly previous term; rows of others are deleted. */
   restore(): void;
-  /** Forgets everything, e.g. when the server's history was rewound. */
+  /** Forgets everything, also what is only in the store; e.g. when the server was rewound. */
   clear(): void;
   list(): readonly OwnWriteRow[];
 }
@@ -95,7 +95,9 @@ class Guard implements OwnWrites {
   }
 
   clear(): void {
-    for (const ownerKey of this.#owners.keys()) this.forget(ownerKey);
+    const { controller, store } = this.#options;
+    this.#owners.clear();
+    for (const row of store.all()) if (row.controller === controller) store.delete(row);
   }
 
   list(): readonly OwnWriteRow[] {

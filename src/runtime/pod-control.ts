@@ -4,6 +4,7 @@
  * and the treatment of terminating namespaces follow upstream's pod control.
  */
 import {
+  FencedError,
   isAlreadyExists,
   isConflict,
   isDefiniteAnswer,
@@ -180,7 +181,7 @@ class ExactPodControl implements PodControl {
   #createFailed(owner: KubeObject, intent: IntentRow, error: unknown): void {
     if (isDefiniteAnswer(error)) this.#deps.intents.settle(intent);
     else this.#deps.intents.leaveOpen(intent);
-    if (isNamespaceTerminating(error)) return;
+    if (isNamespaceTerminating(error) || error instanceof FencedError) return;
     this.#event(owner, 'Warning', 'FailedCreate', `Error creating: ${messageOf(error)}`);
   }
 
@@ -203,6 +204,7 @@ class ExactPodControl implements PodControl {
       if (isDefiniteAnswer(error)) this.#deps.intents.settle(intent);
       else this.#deps.intents.leaveOpen(intent);
       if (gone) return new PodGone(record.key, error);
+      if (error instanceof FencedError) return error;
       this.#event(owner, 'Warning', 'FailedDelete', `Error deleting: ${messageOf(error)}`);
       return new Error(`unable to delete pods: ${messageOf(error)}`, { cause: error });
     }

@@ -48,7 +48,9 @@ export class World {
   /** Hosts 0, 1, ... whose clocks go at the given rates; their tmpfs lies in `directory`. */
   constructor(seed: number, directory: string, rates: readonly number[]) {
     this.random = seededRandom(seed);
-    this.hosts = rates.map((rate, index) => new Host(this, index, rate, join(directory, `${index}`)));
+    this.hosts = rates.map(
+      (rate, index) => new Host(this, index, rate, join(directory, `${index}`)),
+    );
   }
 
   /** Hosts that may write to the cluster at this moment. */
@@ -107,7 +109,10 @@ export class Host {
       config: { server: '', namespace: '', source: '', insecureSkipTlsVerify: false },
       runtimeDirectory: this.directory,
       lockId: 'lock',
-      facts: { get: (name) => this.facts.get(name), set: (name, text) => this.facts.set(name, text) },
+      facts: {
+        get: (name) => this.facts.get(name),
+        set: (name, text) => this.facts.set(name, text),
+      },
       clock,
       random: this.world.random,
       log: quiet,
@@ -170,7 +175,7 @@ export class Host {
       const go = () => {
         const stuckMs = stuckUntil() - world.monotonic();
         if (!alive()) return;
-        if (stuckMs > 0) timer = world.after(stuckMs, go);
+        if (stuckMs > 0) timer = world.after(Math.ceil(stuckMs), go);
         else fire();
       };
       let timer = world.after(delayMs / this.rate, go);

@@ -191,12 +191,15 @@ export class Cluster {
     return readAudit(this.files.auditLog, filter);
   }
 
-  /** A fresh namespace with its `default` ServiceAccount; gives its name. */
-  async namespace(prefix = 'test'): Promise<string> {
+  /**
+   * A fresh namespace with its `default` ServiceAccount; gives its name, which is the prefix and
+   * something random, or with `exactly` the prefix itself.
+   */
+  async namespace(prefix = 'test', exactly = false): Promise<string> {
     const made = await this.api.create({
       apiVersion: 'v1',
       kind: 'Namespace',
-      metadata: { generateName: `${prefix}-` },
+      metadata: exactly ? { name: prefix } : { generateName: `${prefix}-` },
     });
     const { name } = made.metadata;
     try {

@@ -111,6 +111,8 @@ export class Identities {
     const pair = await this.authority.issue({ commonName, groups });
     this.#users.set(name, pair);
     this.#byCommonName.set(commonName, pair);
+    writeFileSync(join(this.dir, 'pki', `user-${name}.crt`), pair.certPem);
+    writeFileSync(join(this.dir, 'pki', `user-${name}.key`), pair.keyPem, { mode: 0o600 });
     return this.#write(`${name}.kubeconfig`, name, this.server);
   }
 

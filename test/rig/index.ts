@@ -8,7 +8,7 @@ export { Cluster, type ClusterOptions, startCluster } from './cluster.ts';
 export { always, type EventuallyOptions, eventually, notYet } from './eventually.ts';
 export { type Fault, FaultProxy, type FaultRule } from './fault-proxy.ts';
 export type { ClusterFiles } from './identities.ts';
-export type { HoldfastManager, HoldfastOptions, Manager, ManagerOptions } from './manager.ts';
+export { HoldfastManager, type HoldfastOptions, Manager, type ManagerOptions } from './manager.ts';
 export { NodeSimulator, type NodesOptions, simulateNodes } from './nodes.ts';
 export { simulateNodesApart } from './nodes-apart.ts';
 export type { PodPlan } from './pod-plan.ts';

@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import {
   type Cluster,
-  eventually,
   type Manager,
   type Obj,
   simulateNodes,

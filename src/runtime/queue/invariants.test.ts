@@ -141,7 +141,7 @@ class Account {
   }
 }
 
-test('no key is at two workers, lost, taken early, or absent from the log while it is owed', async () => {
+test('no key is at two workers, lost, taken early, or owed without being in the log', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 50 }), async (steps) => {
       const account = new Account();

@@ -84,7 +84,7 @@ export function fixedLimiter(intervalMs: number): Limiter {
   };
 }
 
-/** The limiter of a queue: by default 5 ms doubling to 1000 s, and 10 a second (burst 100) in all. */
+/** A queue's limiter: by default 5 ms doubling to 1000 s, and 10 a second in all (burst 100). */
 export function createLimiter(options: QueueLimiterOptions, clock: Clock): Limiter {
   const { baseDelayMs = BASE_DELAY_MS, maxDelayMs = MAX_DELAY_MS, bucket = BUCKET } = options;
   const perKey = exponentialLimiter(baseDelayMs, maxDelayMs);

@@ -1,4 +1,4 @@
-/** What a work queue offers the framework, and what it tells those who remember and those who look. */
+/** What a work queue offers the framework, and what it tells whoever remembers or looks. */
 import type { WorkQueue } from '../controller.ts';
 import type { WorkRow } from '../ports.ts';
 

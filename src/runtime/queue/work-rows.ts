@@ -24,8 +24,8 @@ function worthARow(state: WorkState): boolean {
 
 /**
  * The work rows of a queue. A key that waits for its time without failing, or is dirty without
- * anything having changed, has no row: every key is looked over after a start, and an idle process must not write to
- * the disk because time passes.
+ * anything having changed, has no row: every key is looked over after a start, and an idle process
+ * must not write to the disk because time passes.
  */
 export function storedWork({ queue, table, clock, term }: WorkRowsOptions): StoredWork {
   const stored = new Map<string, WorkRow>();

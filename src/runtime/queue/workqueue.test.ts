@@ -186,6 +186,15 @@ describe('the log', () => {
     expect(log.size).toBe(0);
   });
 
+  test('remembers failures that nobody forgot, also when nothing is left to do', async () => {
+    queue.addRateLimited('a');
+    await clock.advance(5);
+    await drain();
+    expect(log.get('a')).toMatchObject({ dirty: false, dueAt: 0, failures: 1 });
+    queue.forget('a');
+    expect(log.size).toBe(0);
+  });
+
   test('tells what changed from what is only due', async () => {
     queue.addAfter('a', 10, 'look again');
     await clock.advance(10);
@@ -196,7 +205,7 @@ describe('the log', () => {
 });
 
 describe('after a restart', () => {
-  test('failing keys keep their count and the rest of their delay; dirty ones are ready', async () => {
+  test('failing keys keep count and remaining delay; dirty ones are ready', async () => {
     queue.restore([
       row('waits', {
         failures: 4,
@@ -224,7 +233,7 @@ describe('after a restart', () => {
     expect(queue.snapshot().waiting).toMatchObject([{ key: 'a', inMs: 20 }]);
   });
 
-  test('looking everything over comes last and does not cut delays of failing keys short', async () => {
+  test('looking everything over comes last and cuts no delay short', async () => {
     queue.restore([
       row('fails', { failures: 4, dueAt: START + 30, updatedAt: START }),
       row('dirty', { dirty: true }),
@@ -241,7 +250,7 @@ describe('after a restart', () => {
 });
 
 describe('shutdown', () => {
-  test('ends waiting and later takes, ignores adds, stops timers and keeps what was left', async () => {
+  test('ends all takes, ignores adds, stops timers and keeps what was left', async () => {
     const waiting = [queue.take(), queue.take()];
     await clock.settle();
     queue.addAfter('later', 100);

@@ -1,0 +1,70 @@
+# Everything there is to do with this repository. `make help` lists it.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+BUN := node_modules/.bin/bun
+STAMP := node_modules/.installed
+BINARY := dist/holdfast
+SOURCES := $(shell find src migrations -type f ! -name '*.test.ts' 2>/dev/null) package.json
+
+# A kubeconfig counts only when it stands on the command line: one that happens to be exported
+# must not make `make run` touch somebody's cluster.
+GIVEN_KUBECONFIG := $(if $(filter command line,$(origin KUBECONFIG)),$(KUBECONFIG))
+
+.PHONY: help
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | \
+	  awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
+
+.PHONY: run
+run: need-all $(BINARY) ## Try it: a small cluster with Holdfast and a sample (KUBECONFIG=FILE: your own cluster; ARGS=flags)
+	@$(BUN) scripts/run.ts $(if $(GIVEN_KUBECONFIG),--kubeconfig="$(GIVEN_KUBECONFIG)") \
+	  $(if $(MANAGER),--manager=$(MANAGER)) -- $(ARGS)
+
+.PHONY: run-kill
+run-kill: $(STAMP) ## Kill -9 the Holdfast of `make run` and see it carry on
+	@$(BUN) scripts/run-kill.ts
+
+.PHONY: test
+test: need-all $(STAMP) ## Build everything and run all checks and tests (what CI runs)
+	@$(BUN) scripts/test.ts $(ARGS)
+
+.PHONY: build
+build: $(BINARY) ## Compile dist/holdfast
+
+$(BINARY): $(STAMP) $(SOURCES) scripts/build.ts
+	@$(BUN) scripts/build.ts
+
+.PHONY: rig
+rig: need-all ## Build the real etcd and Kubernetes binaries of the test rig (minutes the first time)
+	@test/rig/build.sh
+
+.PHONY: bench
+bench: need-all $(BINARY) ## Measure Holdfast against the reference manager (ARGS="--quick" for a short run)
+	@$(BUN) scripts/bench.ts $(ARGS)
+
+.PHONY: lint
+lint: $(STAMP) ## Check style and types
+	@node_modules/.bin/biome check .
+	@node_modules/.bin/tsc -p .
+
+.PHONY: fmt
+fmt: $(STAMP) ## Format all sources
+	@node_modules/.bin/biome check --write .
+
+.PHONY: clean
+clean: ## Remove what was built here (the rig's binaries stay in their cache)
+	rm -rf dist .run node_modules
+
+.PHONY: need-node need-all
+need-node:
+	@scripts/need.sh make=4 node=20 npm=10
+
+need-all:
+	@scripts/need.sh make=4 node=20 npm=10 go=1.26 flock=2
+
+$(STAMP): package.json package-lock.json | need-node
+	npm ci --no-audit --no-fund
+	@touch $@

@@ -1,0 +1,56 @@
+/** Short, name-safe hashes: FNV-1a and the encoding that upstream gives to template hashes. */
+import { stringifyJson } from './json.ts';
+import type { PodTemplateSpec } from './types/index.ts';
+
+/** The characters of generated names and hashes: no vowels, nothing that looks like another. */
+export const SAFE_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
+
+const FNV_OFFSET = 0x811c9dc5;
+const FNV_PRIME = 0x01000193;
+const COLLISION_BYTES = 8;
+
+/** FNV-1a of the bytes as an unsigned 32-bit number. */
+export function fnv1a32(bytes: Uint8Array): number {
+  let hash = FNV_OFFSET;
+  for (const byte of bytes) hash = Math.imul(hash ^ byte, FNV_PRIME);
+  return hash >>> 0;
+}
+
+/** Each character mapped into the safe alphabet by its code (upstream's rand.SafeEncodeString). */
+export function safeEncode(text: string): string {
+  let encoded = '';
+  for (let at = 0; at < text.length; at++) {
+    encoded += SAFE_ALPHABET[text.charCodeAt(at) % SAFE_ALPHABET.length];
+  }
+  return encoded;
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)]));
+}
+
+/** JSON text that doesn't depend on the order in which the fields were written. */
+export function canonicalJson(value: unknown): string {
+  return stringifyJson(sorted(value));
+}
+
+/**
+ * The hash that names a ReplicaSet and labels its pods. Upstream hashes a dump that only Go can
+ * make, so the value differs from upstream's; nobody looks a ReplicaSet up by it. It is the same
+ * for the same template and collision count, and has upstream's shape.
+ */
+export function templateHash(
+  template: PodTemplateSpec,
+  collisionCount: number | undefined,
+): string {
+  const text = new TextEncoder().encode(canonicalJson(template));
+  const bytes = new Uint8Array(text.length + (collisionCount === undefined ? 0 : COLLISION_BYTES));
+  bytes.set(text);
+  if (collisionCount !== undefined) {
+    new DataView(bytes.buffer).setUint32(text.length, collisionCount, true);
+  }
+  return safeEncode(String(fnv1a32(bytes)));
+}

@@ -1,0 +1,144 @@
+/** Ties the election to the controllers: caches are fed always, controllers run while leading. */
+import { discover } from '../kube/index.ts';
+import type { ClientFactory, KubeClient } from '../kube/types.ts';
+import type { Elector, Lead as Term } from '../lease/index.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { settleClusterIdentity } from '../runtime/cluster.ts';
+import { createReflectorMetrics } from '../runtime/informer/reflector-metrics.ts';
+import { Informers } from '../runtime/informer/set.ts';
+import type { Logger } from '../runtime/log.ts';
+import { Manager } from '../runtime/manager.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import type { Random } from '../runtime/random.ts';
+import type { OpenedStore } from '../store/index.ts';
+import type { RunConfig } from './config.ts';
+
+export interface LeadershipDeps {
+  readonly config: RunConfig;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly opened: OpenedStore;
+  readonly elector: Elector;
+  /** Clients for reads; never fenced. */
+  readonly open: ClientFactory;
+  /** Clients for the controllers' writes. */
+  readonly fenced: ClientFactory;
+}
+
+/** One after the other: what a term's begin or end asks for never overlaps. */
+export class Leadership {
+  readonly informers: Informers;
+  readonly manager: Manager;
+  readonly #deps: LeadershipDeps;
+  readonly #stop = new AbortController();
+  #ready: Promise<void> = Promise.resolve();
+  #turn: Promise<void> = Promise.resolve();
+  #term: Term | undefined;
+
+  constructor(deps: LeadershipDeps) {
+    this.#deps = deps;
+    const { config, opened, open, fenced, metrics } = deps;
+    const { store } = opened;
+    const resources = config.definitions.flatMap((definition) => definition.watches);
+    this.informers = new Informers(
+      {
+        ...deps,
+        store,
+        client: open.client('informers', { qps: -1 }),
+        metrics: createReflectorMetrics(metrics),
+        redact: (resource, object) => opened.redact(resource, object),
+        dropDerived: (because) => this.#rewound(because),
+      },
+      resources,
+    );
+    this.manager = new Manager({
+      ...deps,
+      ...config,
+      store,
+      factory: fenced,
+      informers: this.informers,
+      qps: config.client.qps,
+      burst: config.client.burst,
+      useAccounts: config.client.useServiceAccountCredentials,
+      discovery: () => discover(this.#discoveryClient(), { signal: this.#stop.signal }),
+    });
+  }
+
+  /** Begins to follow the API server, and to lead when the elector says so. */
+  start(): void {
+    const { elector } = this.#deps;
+    this.#ready = this.#follow();
+    elector.onLead((term) => {
+      this.#term = term;
+      this.#queue(() => this.#lead(term, this.#seamless(term)));
+    });
+    elector.onLost(async (because) => {
+      this.#deps.log.warning('The Lease is lost; standing by', { because });
+      this.#term = undefined;
+      this.manager.abandon();
+      await this.#queue(() => this.manager.stopLeading());
+    });
+  }
+
+  /** Finishes syncs under way (bounded), then lets the caches go. */
+  async stop(): Promise<void> {
+    await this.manager.stopLeading();
+    this.#stop.abort();
+    await this.#turn;
+    await this.informers.stopped();
+  }
+
+  async #follow(): Promise<void> {
+    const { open, opened, clock, log } = this.#deps;
+    const { signal } = this.#stop;
+    const client = open.client('cluster-identity');
+    const identity = { client, store: opened.store, caHash: open.caHash, clock, log };
+    await settleClusterIdentity(identity, signal);
+    if (!signal.aborted) this.informers.start(signal);
+  }
+
+  /** The dead process held this Lease a moment ago and its file is the one we opened. */
+  #seamless(term: Term): boolean {
+    return (
+      term.how === 'instant' && term.followsOwn && this.#deps.opened.store.health().problem === ''
+    );
+  }
+
+  async #lead(term: Term, seamless: boolean): Promise<void> {
+    await this.#ready;
+    if (this.#term !== term || this.#stop.signal.aborted) return;
+    await this.manager.lead({ term: term.term, followsOwn: term.followsOwn, seamless });
+  }
+
+  /** The history of the server went back: what was derived from it goes, the controllers start anew. */
+  #rewound(because: string): void {
+    const { store } = this.#deps.opened;
+    const forget = (): void => {
+      store.intents.clear();
+      store.expectations.clear();
+      store.ownWrites.clear();
+    };
+    forget();
+    const term = this.#term;
+    if (term === undefined || !this.manager.leading) return;
+    this.#deps.log.warning('Starting the controllers anew', { because });
+    void this.#queue(async () => {
+      await this.manager.stopLeading();
+      forget();
+      await this.#lead(term, false);
+    });
+  }
+
+  #queue(work: () => Promise<void>): Promise<void> {
+    this.#turn = this.#turn.then(work).catch((error: unknown) => {
+      this.#deps.log.error('Changing leadership failed', error);
+    });
+    return this.#turn;
+  }
+
+  #discoveryClient(): KubeClient {
+    return this.#deps.open.client('discovery', { qps: 20, burst: 200 });
+  }
+}

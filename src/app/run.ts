@@ -1,0 +1,197 @@
+/**
+ * The composition root: opens the store, serves, stands for election, follows the API server and runs
+ * the controllers while it leads. Everything outside the process is made here and handed in.
+ */
+import { mkdirSync } from 'node:fs';
+import { createReviews, type Serving, serve } from '../http/index.ts';
+import { type ClientConfig, createClientFactory, loadClientConfig } from '../kube/index.ts';
+import type { ClientFactory, WriteFence } from '../kube/types.ts';
+import { type Elector, readMachine, runElected, runUnelected } from '../lease/index.ts';
+import { type Clock, systemClock } from '../runtime/clock.ts';
+import { createEventRecorder } from '../runtime/events.ts';
+import { createLogger, type RootLogger } from '../runtime/log.ts';
+import { createMetrics, type ServedMetrics } from '../runtime/metrics.ts';
+import { type Random, systemRandom } from '../runtime/random.ts';
+import { type OpenedStore, openStore, type ProcessLock, takeProcessLock } from '../store/index.ts';
+import type { RunConfig } from './config.ts';
+import { Leadership } from './leadership.ts';
+import { createStatus } from './status.ts';
+import { learnTrust } from './trust.ts';
+
+const COMPONENT = 'kube-controller-manager';
+/** For what is no controller's write: reviews, discovery, events about the Lease. */
+const ALWAYS_OPEN: WriteFence = {
+  mayWrite: () => true,
+  signal: () => new AbortController().signal,
+};
+
+/** What the process gets from the world around it. */
+export interface World {
+  write(line: string): void;
+  /** Resolves with a signal's name when the process is asked to stop. */
+  readonly stopAsked: Promise<string>;
+  /** Calls back at each SIGHUP. */
+  onReload(callback: () => void): void;
+}
+
+interface Parts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: RootLogger;
+  readonly metrics: ServedMetrics;
+  readonly config: RunConfig;
+}
+
+/** Runs until asked to stop; gives the exit code. Problems at the start are logged, code 1. */
+export async function runManager(config: RunConfig, world: World): Promise<number> {
+  const clock = systemClock();
+  const random = systemRandom();
+  const log = createLogger({ ...config.logging, write: world.write, clock, pid: process.pid });
+  const parts: Parts = { clock, random, log, metrics: createMetrics(), config };
+  try {
+    return await runParts(parts, world);
+  } catch (error) {
+    log.error('command failed', error);
+    return 1;
+  }
+}
+
+async function runParts(parts: Parts, world: World): Promise<number> {
+  const { clock, random, log, metrics, config } = parts;
+  const lock = takeLock(parts);
+  const opened = await openStore({ ...config.state, clock, log, random });
+  const clientConfig = await loadClientConfig(config.client);
+  const open = createClientFactory(clientConfig, clientOptions(parts, ALWAYS_OPEN));
+  const elector = startElection(parts, lock, opened, clientConfig, open);
+  const fenced = createClientFactory(clientConfig, clientOptions(parts, elector.fence));
+  const leadership = new Leadership({ ...parts, opened, elector, open, fenced });
+  const serving = await startServing(parts, leadership, opened, elector);
+  world.onReload(() => serving?.reload());
+  leadership.start();
+  log.info('Started', { version: config.version, identity: elector.identity, server: open.server });
+  const reason = await world.stopAsked;
+  log.info('Stopping', { reason });
+  await leadership.stop();
+  await elector.release();
+  await serving?.close();
+  opened.store.close();
+  await opened.gone;
+  for (const factory of [fenced, open]) factory.close();
+  if (lock.held) lock.release();
+  metrics.registry.clear();
+  log.info('Stopped');
+  return 0;
+}
+
+function takeLock({ config, log, random }: Parts): ProcessLock {
+  const { dir, runtimeDir } = config.state;
+  for (const folder of [dir, runtimeDir]) tryMakeFolder(folder, log);
+  const { hostName } = readMachine();
+  const lock = takeProcessLock(dir, `${hostName} pid ${process.pid} ${random.text(4, 'abcdef')}`);
+  if (lock.held) return lock;
+  if (lock.reason === 'locked') {
+    const holder = lock.holder === '' ? 'another process' : lock.holder;
+    throw new Error(`--state-dir ${dir} is in use by ${holder}; give each process its own folder`);
+  }
+  log.warning('The state folder can not be locked; a restart will wait for the Lease to expire', {
+    dir,
+    detail: lock.detail,
+  });
+  return lock;
+}
+
+function tryMakeFolder(folder: string, log: RootLogger): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    log.error('Could not make a folder', error, { folder });
+  }
+}
+
+function clientOptions(parts: Parts, fence: WriteFence): Parameters<typeof createClientFactory>[1] {
+  const { clock, log, metrics, config } = parts;
+  const { qps, burst, useServiceAccountCredentials } = config.client;
+  const { version } = config;
+  return { clock, log, metrics, fence, qps, burst, useServiceAccountCredentials, version };
+}
+
+function startElection(
+  parts: Parts,
+  lock: ProcessLock,
+  opened: OpenedStore,
+  clientConfig: ClientConfig,
+  open: ClientFactory,
+): Elector {
+  const { clock, random, log, metrics, config } = parts;
+  const machine = readMachine();
+  if (!config.election.enabled) return runUnelected({ hostName: machine.hostName, random, log });
+  const client = open.client('leader-election');
+  const { signal } = new AbortController();
+  const events = createEventRecorder({
+    component: COMPONENT,
+    client,
+    clock,
+    random,
+    log,
+    signal,
+  });
+  return runElected({
+    ...config.election,
+    config: clientConfig,
+    runtimeDirectory: config.state.runtimeDir,
+    lockId: lock.held ? config.state.dir : undefined,
+    facts: opened.store.facts,
+    clock,
+    random,
+    log,
+    metrics,
+    events,
+    machine,
+  });
+}
+
+async function startServing(
+  parts: Parts,
+  leadership: Leadership,
+  opened: OpenedStore,
+  elector: Elector,
+): Promise<Serving | undefined> {
+  const { config, log } = parts;
+  if (config.serving.port === 0) return undefined;
+  const clients = await delegatedClients(parts);
+  const serving = await serve(config.serving, {
+    ...parts,
+    status: createStatus(config, leadership, opened.store, elector),
+    reviews: createReviews(clients.authentication?.client, clients.authorization?.client),
+    versions: config.versions,
+    setVerbosity: (level) => log.setVerbosity(level),
+  });
+  log.info('Serving securely', { address: config.serving.bindAddress, port: serving.port });
+  const { authentication } = clients;
+  if (authentication !== undefined && !config.client.skipTrustLookup) {
+    void learnTrust(authentication.client, parts, (published) => serving.trust(published));
+  }
+  return serving;
+}
+
+interface DelegatedClient {
+  readonly client: ReturnType<ClientFactory['client']>;
+}
+
+async function delegatedClients(
+  parts: Parts,
+): Promise<{ authentication?: DelegatedClient; authorization?: DelegatedClient }> {
+  const { client } = parts.config;
+  const make = async (kubeconfig: string, name: string): Promise<DelegatedClient | undefined> => {
+    if (kubeconfig === '' && !client.inCluster) return undefined;
+    const loaded = await loadClientConfig({ ...client, kubeconfig, master: '' });
+    const options = { ...clientOptions(parts, ALWAYS_OPEN), qps: 200, burst: 400 };
+    return { client: createClientFactory(loaded, options).client(name) };
+  };
+  const authentication = await make(client.authenticationKubeconfig, 'delegated-authn');
+  const authorization = await make(client.authorizationKubeconfig, 'delegated-authz');
+  return {
+    ...(authentication === undefined ? {} : { authentication }),
+    ...(authorization === undefined ? {} : { authorization }),
+  };
+}

@@ -1,0 +1,88 @@
+/** A ControllerContext over the fakes of this folder, for tests of a whole controller. */
+import type { ControllerContext, ControllerFlags } from '../../../runtime/controller.ts';
+import type { Logger } from '../../../runtime/log.ts';
+import { createMetrics } from '../../../runtime/metrics.ts';
+import { type FakeClock, fakeClock } from '../../../runtime/testing/fake-clock.ts';
+import { FakeInformers } from './fake-informers.ts';
+import { FakeEvents, FakeExpectations, FakePodControl, FakeQueue } from './fake-ports.ts';
+
+/** What a test of a controller may set. */
+export interface FakeContextOptions {
+  readonly now: number;
+  readonly flags?: ControllerFlags;
+  /** Feature gates that are off; all others are on. */
+  readonly gatesOff?: readonly string[];
+}
+
+/** The context to build a controller with, and the fakes behind it. */
+export interface FakeContext {
+  readonly context: ControllerContext;
+  readonly informers: FakeInformers;
+  readonly queues: Map<string, FakeQueue>;
+  readonly expectations: FakeExpectations;
+  readonly podControl: FakePodControl;
+  readonly events: FakeEvents;
+  readonly clock: FakeClock;
+  /** Owner keys whose caches are behind their own writes. */
+  readonly behind: Set<string>;
+  /** Error lines that were logged. */
+  readonly errors: string[];
+}
+
+/** Makes a context, without the raw client: a test of a controller that uses it adds one. */
+export function fakeContext(options: FakeContextOptions): FakeContext {
+  const informers = new FakeInformers();
+  const queues = new Map<string, FakeQueue>();
+  const expectations = new FakeExpectations();
+  const podControl = new FakePodControl();
+  const events = new FakeEvents();
+  const clock = fakeClock(options.now);
+  const behind = new Set<string>();
+  const errors: string[] = [];
+  const off = new Set(options.gatesOff);
+  const context: Partial<ControllerContext> = {
+    name: 'tested-controller',
+    informers,
+    flags: options.flags ?? {},
+    gate: (name) => !off.has(name),
+    clock,
+    log: fakeLogger(errors),
+    metrics: createMetrics({ process: 'none' }),
+    queue: (name) => {
+      const queue = queues.get(name) ?? new FakeQueue(name);
+      queues.set(name, queue);
+      return queue;
+    },
+    events: () => events,
+    expectations: () => expectations,
+    caughtUp: (ownerKey) => !behind.has(ownerKey),
+    podControl: () => podControl,
+    caPem: '',
+  };
+  return {
+    context: context as ControllerContext,
+    informers,
+    queues,
+    expectations,
+    podControl,
+    events,
+    clock,
+    behind,
+    errors,
+  };
+}
+
+/** A logger that keeps error lines and drops the rest. */
+function fakeLogger(errors: string[]): Logger {
+  const logger: Logger = {
+    info: () => {},
+    warning: () => {},
+    error: (message, error) => {
+      errors.push(`${message}: ${error instanceof Error ? error.message : String(error)}`);
+    },
+    v: () => logger,
+    enabled: () => false,
+    named: () => logger,
+  };
+  return logger;
+}

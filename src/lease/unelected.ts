@@ -1,0 +1,55 @@
+/** `--leader-elect=false`: this process leads from its start to its end and asks nobody. */
+import { FencedError } from '../api/errors.ts';
+import type { WriteFence } from '../kube/index.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Random } from '../runtime/random.ts';
+import { type LeadCallback, TermListeners } from './listeners.ts';
+import type { Lead } from './term.ts';
+import type { Elector, ElectorState, LeaseInfo } from './types.ts';
+
+const LEAD: Lead = Object.freeze({ term: 0, leaseUid: '', how: 'unelected', followsOwn: false });
+
+/** An Elector that always leads, until it is released. */
+export class UnelectedLeader implements Elector {
+  readonly identity: string;
+  readonly fence: WriteFence;
+  readonly #listeners: TermListeners;
+  readonly #abort = new AbortController();
+
+  constructor(options: { hostName: string; random: Random; log: Logger }) {
+    this.identity = `${options.hostName}_${options.random.uuid()}`;
+    this.#listeners = new TermListeners(options.log);
+    const { signal } = this.#abort;
+    this.fence = { mayWrite: () => !signal.aborted, signal: () => signal };
+  }
+
+  state(): ElectorState {
+    return this.#abort.signal.aborted ? 'stopped' : 'leading';
+  }
+
+  onLead(callback: LeadCallback): void {
+    this.#listeners.addLead(callback, this.state() === 'leading' ? LEAD : undefined);
+  }
+
+  /** A term without election is never lost. */
+  onLost(): void {}
+
+  /** Upstream has no such check without election. */
+  health(): undefined {
+    return undefined;
+  }
+
+  heartbeat(): void {}
+
+  async release(): Promise<void> {
+    this.#abort.abort(new FencedError());
+  }
+
+  leaseInfo(): LeaseInfo {
+    const { identity } = this;
+    const leading = this.state() === 'leading';
+    const heldForMs = leading ? Number.MAX_SAFE_INTEGER : 0;
+    const info = { identity, state: this.state(), lease: '', holder: '', term: 0, heldForMs };
+    return leading ? { ...info, how: LEAD.how } : info;
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * Remembered durations that count only time that was watched: a machine that was off for two hours,
+ * or whose clock jumped a year, must not find every deadline passed.
+ */
+import type { Clock } from './clock.ts';
+import { DOWNTIME_COUNTED_MAX_MS } from './limits.ts';
+
+/** How much of a duration had passed when it was last looked at. Plain data, to be remembered. */
+export interface Countdown {
+  readonly elapsedMs: number;
+  /** Wall time of that look, milliseconds; for people, nothing is computed from it. */
+  readonly observedAt: number;
+  /** Boot and monotonic time of that look. */
+  readonly bootId: string;
+  readonly monotonic: number;
+}
+
+/** What this process knows about its own watching, and about the time before it. */
+export interface Watch {
+  readonly clock: Clock;
+  /** Changes with each boot of the machine (/proc/sys/kernel/random/boot_id). */
+  readonly bootId: string;
+  /** Monotonic time from which this process has watched. */
+  readonly since: number;
+  /** Monotonic time until which the process before is known to have watched; same boot only. */
+  readonly formerUntil?: number;
+  /** Between the two processes the API server was neither away nor restarted. */
+  readonly serverSteady: boolean;
+}
+
+/** A countdown as of now, of which `elapsedMs` have passed already. */
+export function startCountdown(watch: Watch, elapsedMs = 0): Countdown {
+  const { clock, bootId } = watch;
+  return { elapsedMs, observedAt: clock.now(), bootId, monotonic: clock.monotonic() };
+}
+
+/** Watched time between the last look of a former process and the start of this one. */
+function watchedBefore(countdown: Countdown, watch: Watch, downtimeMaxMs: number): number {
+  if (countdown.bootId !== watch.bootId) return 0;
+  const former = Math.max(countdown.monotonic, watch.formerUntil ?? countdown.monotonic);
+  const until = Math.min(former, watch.since);
+  const downtimeMs = watch.since - until;
+  const counted = watch.serverSteady && downtimeMs <= downtimeMaxMs ? downtimeMs : 0;
+  return until - countdown.monotonic + counted;
+}
+
+/**
+ * Milliseconds that have passed on a countdown. All time of this process counts, and that of the
+ * process before up to `formerUntil`; the gap between them only if it was no longer than
+ * `downtimeMaxMs`, on the same boot, with the API server steady.
+ */
+export function elapsed(
+  countdown: Countdown,
+  watch: Watch,
+  downtimeMaxMs = DOWNTIME_COUNTED_MAX_MS,
+): number {
+  const now = watch.clock.monotonic();
+  const ours = countdown.bootId === watch.bootId && countdown.monotonic >= watch.since;
+  if (ours) return countdown.elapsedMs + now - countdown.monotonic;
+  return countdown.elapsedMs + watchedBefore(countdown, watch, downtimeMaxMs) + now - watch.since;
+}
+
+/** The same countdown looked at now: remember this, so that a later process goes on from here. */
+export function observe(countdown: Countdown, watch: Watch): Countdown {
+  return startCountdown(watch, elapsed(countdown, watch));
+}

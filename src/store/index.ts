@@ -1,0 +1,17 @@
+/** The store's door: remembering in SQLite, and reading what is remembered. */
+export { type Helper, type HelperJob, inlineHelper, type StartHelper } from './helper.ts';
+export {
+  type Inspector,
+  type JournalEntry,
+  type JournalFilter,
+  type ObjectView,
+  openInspector,
+  type QueueView,
+  type WatchView,
+} from './inspect.ts';
+export type { CheckReport, Finding, StoreStats, TableStats } from './inspect-check.ts';
+export type { Explanation, Relative } from './inspect-explain.ts';
+export { type OpenedStore, openStore, readBootId, type StoreOptions } from './open.ts';
+export { type ProcessLock, takeProcessLock } from './process-lock.ts';
+export { type RedactedSecret, redactForDisk } from './redact.ts';
+export { STATE_FILE } from './state-dir.ts';

@@ -1,0 +1,87 @@
+/**
+ * One process per state directory: a small SQLite file held by an exclusive lock, which the kernel
+ * releases on any death. Neither this file nor the state file is ever opened in this process except
+ * through SQLite: any other open and close would drop the locks of the whole process.
+ */
+
+import { Database } from 'bun:sqlite';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { closeConnection, describeError, isBusy } from './connection.ts';
+import { networkFileSystem } from './state-dir.ts';
+
+const LOCK_FILE = 'lock.db';
+const HOLDER_FILE = 'lock.holder';
+
+/** Whether this process may use the directory alone. */
+export type ProcessLock =
+  | { readonly held: true; release(): void }
+  | {
+      readonly held: false;
+      /** Who holds it, as that process named itself; "" if unknown. */
+      readonly holder: string;
+      readonly reason: 'locked' | 'unsupported';
+      /** What the file system or SQLite answered. */
+      readonly detail: string;
+    };
+
+/**
+ * Takes the lock of a state directory, which must exist; `holder` is written beside it for people
+ * who find it locked. "locked": another process has it. "unsupported": nobody can have it here
+ * (network or read-only file system, damaged file), so nothing is known about other processes.
+ */
+export function takeProcessLock(dir: string, holder: string): ProcessLock {
+  const holderPath = join(dir, HOLDER_FILE);
+  let client: Database | undefined;
+  try {
+    const network = networkFileSystem(dir);
+    if (network !== undefined)
+      return unsupported(`${dir} is on a network file system (${network})`);
+    client = new Database(join(dir, LOCK_FILE), { create: true, readwrite: true });
+    lockExclusively(client);
+    writeFileSync(holderPath, `${holder}\n`, { mode: 0o600 });
+  } catch (error) {
+    if (client !== undefined) closeConnection(client);
+    if (!isBusy(error)) return unsupported(describeError(error));
+    return {
+      held: false,
+      holder: readHolder(holderPath),
+      reason: 'locked',
+      detail: describeError(error),
+    };
+  }
+  return { held: true, release: releaser(client, holderPath) };
+}
+
+function lockExclusively(client: Database): void {
+  client.run('PRAGMA busy_timeout = 0');
+  client.run('PRAGMA journal_mode = DELETE');
+  // There is nothing in the file that an fsync could save.
+  client.run('PRAGMA synchronous = OFF');
+  // An empty file would get a journal with every lock.
+  client.run('CREATE TABLE IF NOT EXISTS process_lock (unused integer)');
+  client.run('BEGIN EXCLUSIVE');
+}
+
+function releaser(client: Database, holderPath: string): () => void {
+  let released = false;
+  return () => {
+    if (released) return;
+    released = true;
+    rmSync(holderPath, { force: true });
+    client.run('ROLLBACK');
+    closeConnection(client);
+  };
+}
+
+function unsupported(detail: string): ProcessLock {
+  return { held: false, holder: '', reason: 'unsupported', detail };
+}
+
+function readHolder(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch {
+    return '';
+  }
+}

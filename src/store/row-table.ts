@@ -1,0 +1,93 @@
+/** The small tables: the batch first, then the disk. */
+import type { FactTable, RowTable } from '../runtime/ports.ts';
+import type { SmallTable, SmallTables, TableLayer } from './batch.ts';
+import { compareKeys, mergeByKey } from './merge.ts';
+import type { StoreAccess } from './object-rows.ts';
+import { assertComplete, KEY_COLUMNS, type RowStatements, type Statements } from './statements.ts';
+
+/** Between the parts of a key; sorts before any sign that a part may contain. */
+const SEPARATOR = '\u0000';
+
+/** One small table of the store. */
+export class StoredTable<T extends SmallTable> implements RowTable<SmallTables[T]> {
+  readonly #access: StoreAccess;
+  readonly #table: T;
+
+  constructor(access: StoreAccess, table: T) {
+    this.#access = access;
+    this.#table = table;
+  }
+
+  #layer(): TableLayer<SmallTables[T]> {
+    return this.#access.batch().tables[this.#table];
+  }
+
+  #onDisk<R>(read: (statements: RowStatements<SmallTables[T]>) => R): R {
+    return this.#access.readDisk((disk: Statements) => read(disk.small[this.#table]));
+  }
+
+  #keyOf(row: SmallTables[T]): string {
+    const fields = row as unknown as Readonly<Record<string, string>>;
+    return KEY_COLUMNS[this.#table].map((name) => fields[name]).join(SEPARATOR);
+  }
+
+  put(row: SmallTables[T]): void {
+    assertComplete(this.#table, row);
+    this.#layer().rows.set(this.#keyOf(row), { row, deleted: false });
+    this.#access.changed();
+  }
+
+  /** Deletes the row with the same key; only the key fields of `row` matter. */
+  delete(row: SmallTables[T]): void {
+    const layer = this.#layer();
+    const onDisk = !layer.cleared && this.#onDisk((disk) => disk.find(row)) !== undefined;
+    if (onDisk) layer.rows.set(this.#keyOf(row), { row, deleted: true });
+    else layer.rows.delete(this.#keyOf(row));
+    this.#access.changed();
+  }
+
+  /** The row with the same key as `row`. */
+  find(row: SmallTables[T]): SmallTables[T] | undefined {
+    const layer = this.#layer();
+    const pending = layer.rows.get(this.#keyOf(row));
+    if (pending !== undefined) return pending.deleted ? undefined : pending.row;
+    return layer.cleared ? undefined : this.#onDisk((disk) => disk.find(row));
+  }
+
+  /** All rows in the order of their keys. */
+  all(): SmallTables[T][] {
+    const layer = this.#layer();
+    const keyed = (row: SmallTables[T]) => ({ key: this.#keyOf(row), row });
+    const stored = layer.cleared ? [] : this.#onDisk((disk) => disk.all()).map(keyed);
+    const pending = [...layer.rows]
+      .map(([key, { row, deleted }]) => [key, deleted ? undefined : { key, row }] as const)
+      .sort(([a], [b]) => compareKeys(a, b));
+    return [...mergeByKey(stored, pending)].map(({ row }) => row);
+  }
+
+  clear(): void {
+    this.#layer().clear();
+    this.#access.changed();
+  }
+}
+
+/** Facts by name over their table. */
+export class StoredFacts implements FactTable {
+  readonly #table: StoredTable<'facts'>;
+
+  constructor(access: StoreAccess) {
+    this.#table = new StoredTable(access, 'facts');
+  }
+
+  get(name: string): string | undefined {
+    return this.#table.find({ name, value: '' })?.value;
+  }
+
+  set(name: string, value: string): void {
+    if (this.get(name) !== value) this.#table.put({ name, value });
+  }
+
+  delete(name: string): void {
+    this.#table.delete({ name, value: '' });
+  }
+}

@@ -1,0 +1,196 @@
+import { Database } from 'bun:sqlite';
+import { afterAll, describe, expect, test } from 'bun:test';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  BATCH_DELAY_MS,
+  CHECKPOINT_INTERVAL_MS,
+  REOPEN_DELAY_MS_MIN,
+  WAL_BYTES_HIGH,
+  WAL_BYTES_STEP,
+} from '../runtime/limits.ts';
+import type { StorePort } from '../runtime/ports.ts';
+import { helperThread } from './checkpointer.ts';
+import { type Helper, inlineHelper, STATE_FILE } from './index.ts';
+import {
+  cleanUp,
+  headsOf,
+  objectRow,
+  openTestStore,
+  startChild,
+  type TestStore,
+  temporaryDirectory,
+  until,
+  workRow,
+} from './testing/kit.ts';
+
+afterAll(cleanUp);
+
+/** Commits about so many bytes of rows, always the same ones. */
+async function write({ store, clock }: TestStore, bytes: number): Promise<void> {
+  for (let written = 0; written < bytes; written += 500_000) {
+    for (let i = 0; i < 100; i++) {
+      store.objects.put(objectRow('pods', `default/p${i}`, String(written), { pad: pad(4_000) }));
+    }
+    store.commit();
+    await clock.settle();
+  }
+}
+
+const pad = (length: number): string => 'x'.repeat(length);
+
+/** An inline helper that a test can hold, or lose. */
+function troubledHelper(): Helper & { held: boolean; lost: boolean } {
+  const inner = inlineHelper();
+  const helper = {
+    ...inner,
+    held: false,
+    lost: false,
+    alive: () => !helper.lost,
+    holding: () => helper.held,
+    waitWhileHolding: () => !helper.held,
+    ask: ((job) =>
+      helper.lost ? Promise.reject(new Error('gone')) : inner.ask(job)) as Helper['ask'],
+  };
+  return helper;
+}
+
+describe('the WAL', () => {
+  test('is copied on a timer if something was written, and when it grows', async () => {
+    const opened = await openTestStore(temporaryDirectory());
+    const { store, clock, shut } = opened;
+    store.objects.put(objectRow('pods', 'default/a', '1', { pad: pad(100_000) }));
+    store.commit();
+    expect(store.health().databaseBytes).toBeLessThan(100_000);
+    await clock.advance(CHECKPOINT_INTERVAL_MS);
+    expect(store.health().databaseBytes).toBeGreaterThan(100_000);
+    const { bytesWritten } = store.health();
+    await clock.advance(20 * CHECKPOINT_INTERVAL_MS);
+    expect(store.health().bytesWritten).toBe(bytesWritten);
+    await write(opened, WAL_BYTES_STEP * 2);
+    expect(store.health().databaseBytes).toBeGreaterThan(400_000);
+    await shut();
+  });
+
+  test('is emptied when it is long', async () => {
+    const opened = await openTestStore(temporaryDirectory());
+    await write(opened, 3 * WAL_BYTES_HIGH);
+    const { walBytes, bytesWritten } = opened.store.health();
+    expect(bytesWritten).toBeGreaterThan(3 * WAL_BYTES_HIGH);
+    expect(walBytes).toBeLessThan(WAL_BYTES_HIGH + 1_000_000);
+    await opened.shut();
+  });
+
+  test('waits for a reader in the way, and is emptied when that has gone', async () => {
+    const dir = temporaryDirectory();
+    const opened = await openTestStore(dir);
+    const reader = new Database(join(dir, STATE_FILE), { readonly: true });
+    reader.run('BEGIN');
+    reader.query('SELECT count(*) FROM objects').get();
+    await write(opened, 1.5 * WAL_BYTES_HIGH);
+    expect(opened.store.health().problem).toBe('');
+    expect(opened.store.health().walBytes).toBeGreaterThan(1.4 * WAL_BYTES_HIGH);
+    expect(reader.query('SELECT count(*) AS rows FROM objects').get()).toEqual({ rows: 0 });
+    reader.close(true);
+    await opened.clock.advance(CHECKPOINT_INTERVAL_MS);
+    await write(opened, 1_000_000);
+    expect(opened.store.health().walBytes).toBeLessThan(2_000_000);
+    await opened.shut();
+  });
+
+  test('is not written while the helper starts a new one', async () => {
+    const helper = troubledHelper();
+    const options = { startHelper: () => helper };
+    const { store, clock, shut } = await openTestStore(temporaryDirectory(), options);
+    helper.held = true;
+    store.work.put(workRow('queue', 'key'));
+    expect(store.commit()).toBe(false);
+    await clock.advance(5 * BATCH_DELAY_MS);
+    expect(store.health()).toMatchObject({ commits: 0, pendingRows: 1, problem: '' });
+    expect(store.work.all()).toHaveLength(1);
+    helper.held = false;
+    await clock.advance(BATCH_DELAY_MS);
+    expect(store.health()).toMatchObject({ commits: 1, pendingRows: 0 });
+    await shut();
+  });
+});
+
+describe('the helper', () => {
+  test('that is lost is replaced, and the file stays in use', async () => {
+    const dir = temporaryDirectory();
+    const helpers = [troubledHelper(), troubledHelper()];
+    let started = 0;
+    const startHelper = () => helpers[started++] ?? inlineHelper();
+    const { store, clock, shut } = await openTestStore(dir, { startHelper });
+    store.work.put(workRow('queue', 'key'));
+    store.commit();
+    for (const helper of helpers.slice(0, 1)) helper.lost = true;
+    await clock.advance(CHECKPOINT_INTERVAL_MS);
+    expect(started).toBe(2);
+    expect(store.health()).toMatchObject({ problem: '', opened: 'created' });
+    expect(store.commit()).toBe(true);
+    expect(existsSync(`${join(dir, STATE_FILE)}.aside`)).toBe(false);
+    await shut();
+  });
+
+  test('that does not start means memory, and a file once one starts', async () => {
+    const lost = troubledHelper();
+    lost.lost = true;
+    const helpers = [lost, inlineHelper()];
+    const startHelper = () => helpers.shift() ?? inlineHelper();
+    const { store, clock, shut } = await openTestStore(temporaryDirectory(), { startHelper });
+    expect(store.health().opened).toBe('in memory: gone');
+    store.work.put(workRow('queue', 'key'));
+    await clock.advance(REOPEN_DELAY_MS_MIN);
+    expect(store.health().problem).toBe('');
+    expect(store.work.all()).toHaveLength(1);
+    expect(store.commit()).toBe(true);
+    await shut();
+  });
+
+  test('in a thread of its own does the same', async () => {
+    const dir = temporaryDirectory();
+    const first = await openTestStore(dir, { startHelper: helperThread });
+    first.store.objects.put(objectRow('pods', 'default/a'));
+    expect(first.store.commit()).toBe(true);
+    const before = first.store.health().bytesWritten;
+    await first.clock.advance(CHECKPOINT_INTERVAL_MS);
+    await until(() => first.store.health().bytesWritten > before);
+    await first.shut();
+    expect(existsSync(join(dir, `${STATE_FILE}-wal`))).toBe(false);
+
+    const second = await openTestStore(dir, { startHelper: helperThread });
+    expect(second.store.health().opened).toBe('resumed');
+    expect(headsOf(second.store, 'pods')).toEqual(['default/a@1']);
+    await second.shut();
+  });
+});
+
+const strace = Bun.which('strace');
+if (strace === null) {
+  process.stderr.write('strace is not installed: the count of fsyncs by thread is skipped\n');
+}
+
+test.skipIf(strace === null)(
+  'the main thread never calls fsync, however much it writes',
+  async () => {
+    const dir = temporaryDirectory();
+    const trace = join(temporaryDirectory(), 'trace');
+    const under = ['strace', '-f', '--seccomp-bpf', '-e', 'trace=fsync,fdatasync', '-o', trace];
+    const child = startChild('load', dir, under);
+    await until(() => child.lines.length > 0);
+    await child.kill();
+    const end: ReturnType<StorePort['health']> & { walBytesHighest: number; pid: number } =
+      JSON.parse(child.lines[0] ?? '');
+    const calls = readFileSync(trace, 'utf8')
+      .split('\n')
+      .filter((line) => /f(data)?sync\(/.test(line))
+      .map((line) => Number(line.split(' ')[0]));
+    expect(calls.filter((thread) => thread === end.pid)).toEqual([]);
+    expect(calls.length).toBeGreaterThan(10);
+    // The WAL was started anew more than once, which is when a header must be synced.
+    expect(end.bytesWritten).toBeGreaterThan(6 * WAL_BYTES_HIGH);
+    expect(end.walBytesHighest).toBeLessThan(3 * WAL_BYTES_HIGH);
+    expect(end.problem).toBe('');
+  },
+);
