@@ -19,7 +19,7 @@ help: ## Show this list
 	  awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
 
 .PHONY: run
-run: need-all $(BINARY) ## Try it: a small cluster with Holdfast and a sample (KUBECONFIG=FILE: your own cluster; ARGS=flags)
+run: $(if $(GIVEN_KUBECONFIG),need-node,need-all) $(BINARY) ## Try it: a small cluster with Holdfast and a sample (KUBECONFIG=FILE: your own cluster; ARGS=flags)
 	@$(BUN) scripts/run.ts $(if $(GIVEN_KUBECONFIG),--kubeconfig="$(GIVEN_KUBECONFIG)") \
 	  $(if $(MANAGER),--manager=$(MANAGER)) -- $(ARGS)
 
@@ -35,6 +35,7 @@ test: need-all $(STAMP) ## Build everything and run all checks and tests (what C
 build: $(BINARY) ## Compile dist/holdfast
 
 $(BINARY): $(STAMP) $(SOURCES) scripts/build.ts
+	@echo 'compiling dist/holdfast (a few seconds)'
 	@$(BUN) scripts/build.ts
 
 .PHONY: rig
@@ -66,5 +67,6 @@ need-all:
 	@scripts/need.sh make=4 node=20 npm=10 go=1.26 flock=2
 
 $(STAMP): package.json package-lock.json | need-node
-	npm ci --no-audit --no-fund
+	@echo 'installing packages from package-lock.json (a minute or two the first time)'
+	@npm ci --no-audit --no-fund
 	@touch $@

@@ -1,6 +1,6 @@
 /** Compiles dist/holdfast. `--target bun-linux-arm64` and the like build for another machine. */
 import { existsSync, mkdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 const ROOT = join(import.meta.dir, '..');
@@ -28,7 +28,7 @@ function buildDate(): string {
 }
 
 async function build(): Promise<number> {
-  const outfile = join(ROOT, values.outfile);
+  const outfile = resolve(ROOT, values.outfile);
   mkdirSync(join(ROOT, 'dist'), { recursive: true });
   const define = (name: string, value: string) => ['--define', `${name}=${JSON.stringify(value)}`];
   const run = Bun.spawn(

@@ -95,7 +95,7 @@ async function keepRunning(on: Cluster): Promise<never> {
   for (;;) {
     const current = manager;
     if (current === undefined) throw new Error('no manager was started');
-    const exit = await current.waitExit(2 ** 31 - 1);
+    const exit = await current.ended;
     if (stopping) return stop(0);
     if (exit.signal !== 'SIGKILL') {
       console.error(`the manager ended by itself (${exit.signal ?? `exit code ${exit.code}`})`);
@@ -134,12 +134,18 @@ async function runHere(): Promise<void> {
   const kubectl = `exec ${join(binaries, 'kubectl')} --kubeconfig ${on.kubeconfig()} "$@"\n`;
   writeFileSync(join(RUN_FOLDER, 'kubectl'), `#!/bin/sh\n${kubectl}`, { mode: 0o755 });
   await on.startScheduler();
-  await timed(`${NODES} simulated nodes registered`, simulateNodesApart(on, { count: NODES }));
+  // Taints are cleared here so that a run with few controllers gets its pods scheduled too.
+  const nodes = simulateNodesApart(on, { count: NODES, clearTaint: true });
+  await timed(`${NODES} simulated nodes registered`, nodes);
   const first = await startManager(on);
   await timed(`${first.name} serves`, first.waitServing());
   tell(`a Deployment of ${REPLICAS} pods:`);
   await applySample(on, REPLICAS);
-  await showPods(on, REPLICAS, tell);
+  const dead = first.ended.then(() => {
+    throw new Error(`${first.name} ended before the pods were ready\n${first.tail()}`);
+  });
+  await Promise.race([showPods(on, REPLICAS, tell), dead]);
+  dead.catch(() => undefined);
   tell(`\n${howToLook(on, first)}`);
   listenToKeys();
   keysHelp();

@@ -1,29 +1,34 @@
-/** Holdfast's entry: parse, then run until asked to stop. */
-import { runConfig } from './app/config.ts';
-import { runManager } from './app/run.ts';
-import { deploymentController } from './controllers/deployment/index.ts';
-import { replicaSetController } from './controllers/replicaset/index.ts';
-import { replicationControllerController } from './controllers/replicationcontroller/index.ts';
-import { parseOptions } from './options/index.ts';
+/** Holdfast's entry: the command line, and the manager behind it. */
+import { basename } from 'node:path';
+import { runHoldfast } from './app/index.ts';
+import { processTerminal, runCli } from './cli/index.ts';
+import { CONTROLLERS } from './controllers/registry.ts';
+import { systemClock } from './runtime/clock.ts';
 
-const parsed = parseOptions(process.argv.slice(2), process.env);
-if (parsed.kind !== 'options') {
-  console.error(parsed);
-  process.exit(1);
-}
-const stopAsked = new Promise<string>((resolve) => {
-  process.once('SIGTERM', () => resolve('SIGTERM'));
-  process.once('SIGINT', () => resolve('SIGINT'));
+const terminal = processTerminal();
+
+const code = await runCli(process.argv.slice(2), {
+  program: programName(),
+  env: process.env,
+  terminal,
+  clock: systemClock(),
+  pid: process.pid,
+  runManager: (options) =>
+    runHoldfast(options, CONTROLLERS, {
+      env: process.env,
+      write: (line) => process.stderr.write(`${line}\n`),
+      stopAsked: new Promise((resolve) => {
+        for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+          process.once(signal, () => resolve(signal));
+        }
+      }),
+      onReload: (callback) => process.on('SIGHUP', callback),
+    }),
 });
-const config = runConfig(
-  parsed.options,
-  [deploymentController, replicaSetController, replicationControllerController],
-  process.env,
-);
-process.exit(
-  await runManager(config, {
-    write: (line) => process.stderr.write(`${line}\n`),
-    stopAsked,
-    onReload: (callback) => process.on('SIGHUP', callback),
-  }),
-);
+process.exit(code);
+
+/** The name people called this program by; run from source it is no other than its own. */
+function programName(): string {
+  const name = basename(process.execPath);
+  return name.startsWith('bun') ? 'holdfast' : name;
+}

@@ -1,4 +1,4 @@
-/** Short, name-safe hashes: FNV-1a and the encoding that upstream gives to template hashes. */
+/** Short, name-safe hashes: FNV-1 and FNV-1a, and the encoding that upstream gives to them. */
 import { stringifyJson } from './json.ts';
 import type { PodTemplateSpec } from './types/index.ts';
 
@@ -13,6 +13,13 @@ const COLLISION_BYTES = 8;
 export function fnv1a32(bytes: Uint8Array): number {
   let hash = FNV_OFFSET;
   for (const byte of bytes) hash = Math.imul(hash ^ byte, FNV_PRIME);
+  return hash >>> 0;
+}
+
+/** FNV-1 (multiply, then mix in) of the bytes as an unsigned 32-bit number. */
+export function fnv1of32(bytes: Uint8Array): number {
+  let hash = FNV_OFFSET;
+  for (const byte of bytes) hash = Math.imul(hash, FNV_PRIME) ^ byte;
   return hash >>> 0;
 }
 
@@ -53,4 +60,13 @@ export function templateHash(
     new DataView(bytes.buffer).setUint32(text.length, collisionCount, true);
   }
   return safeEncode(String(fnv1a32(bytes)));
+}
+
+/**
+ * The hash that names a ControllerRevision: of the raw bytes of its data, then of the collision
+ * count in decimal if there is one. The same as upstream's (HashControllerRevision).
+ */
+export function revisionHash(data: string, collisionCount: number | undefined): string {
+  const text = data + (collisionCount === undefined ? '' : String(collisionCount));
+  return safeEncode(String(fnv1of32(new TextEncoder().encode(text))));
 }

@@ -32,7 +32,18 @@ function writeLongIntegers(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? rawJson(value.toString()) : value;
 }
 
+const TEXT = Symbol('JSON text');
+
+/**
+ * A copy that `stringifyJson` writes as exactly this text (of the same meaning), for the API keeps
+ * the raw bytes of objects embedded in a body. Copies of the copy are plain again.
+ */
+export function withJsonText<T extends object>(value: T, text: string): T {
+  return Object.defineProperty({ ...value }, TEXT, { value: text });
+}
+
 /** JSON text of a plain value, on lines of their own with `indent`; BigInts digit by digit. */
 export function stringifyJson(value: unknown, indent?: number): string {
-  return JSON.stringify(value, writeLongIntegers, indent);
+  const fixed = (value as { readonly [TEXT]?: string } | null | undefined)?.[TEXT];
+  return fixed ?? JSON.stringify(value, writeLongIntegers, indent);
 }

@@ -39,6 +39,13 @@ export const SERVICE_ACCOUNTS = resource('', 'v1', 'serviceaccounts', 'ServiceAc
 export const CONFIG_MAPS = resource('', 'v1', 'configmaps', 'ConfigMap', true);
 export const SECRETS = resource('', 'v1', 'secrets', 'Secret', true);
 export const EVENTS = resource('', 'v1', 'events', 'Event', true);
+export const PERSISTENT_VOLUME_CLAIMS = resource(
+  '',
+  'v1',
+  'persistentvolumeclaims',
+  'PersistentVolumeClaim',
+  true,
+);
 export const REPLICATION_CONTROLLERS = resource(
   '',
   'v1',
@@ -48,6 +55,15 @@ export const REPLICATION_CONTROLLERS = resource(
 );
 export const DEPLOYMENTS = resource('apps', 'v1', 'deployments', 'Deployment', true);
 export const REPLICA_SETS = resource('apps', 'v1', 'replicasets', 'ReplicaSet', true);
+export const STATEFUL_SETS = resource('apps', 'v1', 'statefulsets', 'StatefulSet', true);
+export const DAEMON_SETS = resource('apps', 'v1', 'daemonsets', 'DaemonSet', true);
+export const CONTROLLER_REVISIONS = resource(
+  'apps',
+  'v1',
+  'controllerrevisions',
+  'ControllerRevision',
+  true,
+);
 export const LEASES = resource('coordination.k8s.io', 'v1', 'leases', 'Lease', true);
 export const TOKEN_REVIEWS = resource(
   'authentication.k8s.io',

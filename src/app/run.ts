@@ -7,13 +7,15 @@ import { createReviews, type Serving, serve } from '../http/index.ts';
 import { type ClientConfig, createClientFactory, loadClientConfig } from '../kube/index.ts';
 import type { ClientFactory, WriteFence } from '../kube/types.ts';
 import { type Elector, readMachine, runElected, runUnelected } from '../lease/index.ts';
+import type { Options } from '../options/index.ts';
 import { type Clock, systemClock } from '../runtime/clock.ts';
+import type { ControllerDefinition } from '../runtime/controller.ts';
 import { createEventRecorder } from '../runtime/events.ts';
 import { createLogger, type RootLogger } from '../runtime/log.ts';
 import { createMetrics, type ServedMetrics } from '../runtime/metrics.ts';
 import { type Random, systemRandom } from '../runtime/random.ts';
 import { type OpenedStore, openStore, type ProcessLock, takeProcessLock } from '../store/index.ts';
-import type { RunConfig } from './config.ts';
+import { type RunConfig, runConfig } from './config.ts';
 import { Leadership } from './leadership.ts';
 import { createStatus } from './status.ts';
 import { learnTrust } from './trust.ts';
@@ -27,6 +29,8 @@ const ALWAYS_OPEN: WriteFence = {
 
 /** What the process gets from the world around it. */
 export interface World {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Takes a line of the log. */
   write(line: string): void;
   /** Resolves with a signal's name when the process is asked to stop. */
   readonly stopAsked: Promise<string>;
@@ -43,16 +47,31 @@ interface Parts {
 }
 
 /** Runs until asked to stop; gives the exit code. Problems at the start are logged, code 1. */
-export async function runManager(config: RunConfig, world: World): Promise<number> {
+export async function runHoldfast(
+  options: Options,
+  controllers: readonly ControllerDefinition[],
+  world: World,
+): Promise<number> {
   const clock = systemClock();
-  const random = systemRandom();
-  const log = createLogger({ ...config.logging, write: world.write, clock, pid: process.pid });
-  const parts: Parts = { clock, random, log, metrics: createMetrics(), config };
+  const { write } = world;
+  const log = createLogger({ ...options.logging, write, clock, pid: process.pid });
   try {
+    const config = runConfig(options, controllers, world.env);
+    sayWhatIsUnusual(config, log);
+    const parts = { clock, random: systemRandom(), log, metrics: createMetrics(), config };
     return await runParts(parts, world);
   } catch (error) {
     log.error('command failed', error);
     return 1;
+  }
+}
+
+function sayWhatIsUnusual(config: RunConfig, log: RootLogger): void {
+  for (const warning of config.warnings) log.warning(warning);
+  for (const { name, because, notAvailable } of config.skipped) {
+    if (notAvailable)
+      log.warning('This version does not have the controller', { controller: name });
+    else log.v(1).info('Skipping the controller', { controller: name, because });
   }
 }
 

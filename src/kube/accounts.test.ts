@@ -3,6 +3,7 @@ import { FaultServer, type Received, type Reply } from '../../test/kube/support/
 import { configFor, failureOf, partsFor } from '../../test/kube/support/parts.ts';
 import { FencedError, TransportError } from '../api/errors.ts';
 import { PODS } from '../api/resource.ts';
+import { REQUESTS_IN_FLIGHT_MAX } from '../runtime/limits.ts';
 
 let server: FaultServer;
 beforeAll(async () => {
@@ -87,6 +88,14 @@ describe('a client with an account', () => {
     ]);
     expect(authorization()).toBe('Bearer token-1');
     expect(client.userAgent).toEndWith('/system:serviceaccount:kube-system:job-controller');
+  });
+
+  test('gets it also when as many requests as may be under way wait for it', async () => {
+    const { client } = serving();
+    const many = REQUESTS_IN_FLIGHT_MAX + 10;
+    await Promise.all(Array.from({ length: many }, () => client.get(PODS, at)));
+    expect(asked().filter((request) => request.endsWith('/token')).length).toBe(1);
+    expect(server.received.length).toBe(many + 2);
   });
 
   test('creates the account, and the namespace for it', async () => {

@@ -1,4 +1,4 @@
-/** --use-service-account-credentials: each controller's own token, as upstream's dynamic builder. */
+/** --use-service-account-credentials: each controller's own token, as upstream's builder. */
 import { FencedError, isAlreadyExists, isNotFound, TransportError } from '../api/errors.ts';
 import { NAMESPACES, SERVICE_ACCOUNTS } from '../api/resource.ts';
 import type { KubeObject } from '../api/types/index.ts';

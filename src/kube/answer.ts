@@ -83,8 +83,8 @@ function genericMessage(what: string, answer: Answer): string {
   if (code >= 500) {
     return `an error on the server (${body}) has prevented the request from succeeding (${what})`;
   }
-  const bare = `the server responded with the status code ${code} but did not return more information`;
-  return `${bare} (${what})`;
+  const bare = `the server responded with the status code ${code}`;
+  return `${bare} but did not return more information (${what})`;
 }
 
 function shown(text: string, length: number): string {

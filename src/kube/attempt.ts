@@ -56,6 +56,22 @@ export class Attempt {
     this.#controller.abort(error);
   }
 
+  /** What the promise gives, unless this is cut first. */
+  async during<T>(promise: Promise<T>): Promise<T> {
+    let forget: (() => void) | undefined;
+    const cut = new Promise<never>((_, reject) => {
+      const fail = () => reject(this.signal.reason);
+      if (this.signal.aborted) fail();
+      this.signal.addEventListener('abort', fail, { once: true });
+      forget = () => this.signal.removeEventListener('abort', fail);
+    });
+    try {
+      return await Promise.race([promise, cut]);
+    } finally {
+      forget?.();
+    }
+  }
+
   /** Must be called once when the exchange is over, however it ended. */
   end(): void {
     this.unlimited();

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { FaultServer } from '../../test/kube/support/fault-server.ts';
 import { configFor, failureOf, partsFor } from '../../test/kube/support/parts.ts';
+import { Authority } from '../../test/rig/certs.ts';
 import { ApiError, isConflict, isNotFound, TransportError } from '../api/errors.ts';
 import { DEPLOYMENTS, NODES, PODS, SERVICE_ACCOUNTS } from '../api/resource.ts';
 import type { KubeObject, Pod } from '../api/types/index.ts';
@@ -235,14 +236,41 @@ describe('what answers become', () => {
     );
   });
 
-  test('a server whose certificate we do not trust', async () => {
-    const other = await FaultServer.start();
-    const ca = { pem: other.authority.certPem };
+  test('a server whose certificate we do not trust, unless told not to look', async () => {
+    server.handle = (_, reply) => reply.json(200, pod);
+    const other = await Authority.create('other');
+    const ca = { pem: other.certPem };
     const client = partsFor(configFor(server, { ca })).factory.client('t');
     const error = await failureOf(client.get(PODS, at));
     expect(error).toBeInstanceOf(TransportError);
     expect(error.message).toMatch(/certificate/);
-    other.stop();
+    const blind = configFor(server, { ca: undefined, insecureSkipTlsVerify: true });
+    await partsFor(blind).factory.client('t').get(PODS, at);
+  });
+
+  test('a server under another name than its certificate’s, unless told the name', async () => {
+    const named = await FaultServer.start(['kubernetes.default']);
+    named.handle = (_, reply) => reply.json(200, pod);
+    const error = await failureOf(partsFor(configFor(named)).factory.client('t').get(PODS, at));
+    expect(error).toBeInstanceOf(TransportError);
+    const told = configFor(named, { tlsServerName: 'kubernetes.default' });
+    await partsFor(told).factory.client('t').get(PODS, at);
+    named.stop();
+  });
+
+  test('a server below a path of a front', async () => {
+    server.handle = (_, reply) => reply.json(200, pod);
+    const config = configFor(server, { server: `${server.url}/clusters/one` });
+    await partsFor(config).factory.client('t').get(PODS, at);
+    expect(server.received[0]?.path).toBe('/clusters/one/api/v1/namespaces/x/pods/a');
+  });
+
+  test('a factory that was closed', async () => {
+    const { factory } = partsFor(configFor(server));
+    factory.close();
+    const error = await failureOf(factory.client('t').get(PODS, at));
+    expect(error).toBeInstanceOf(TransportError);
+    expect(server.received).toEqual([]);
   });
 
   test('a plain path', async () => {

@@ -211,7 +211,7 @@ function isUnstored(resource: Resource, subresource: string | undefined): boolea
   );
 }
 
-/** Items of a typed list come without apiVersion and kind; with them they look like watched ones. */
+/** Items of a typed list come without apiVersion and kind; watched objects have them. */
 function typed<T extends KubeObject>(resource: Resource, item: object): T {
   if ('kind' in item && 'apiVersion' in item) return item as T;
   return { apiVersion: apiVersionOf(resource), kind: resource.kind, ...item } as unknown as T;

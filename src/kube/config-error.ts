@@ -1,6 +1,6 @@
 /** How this folder says that what the user configured can't be used. */
 
-/** A kubeconfig, flag or credential file that can't be used; says what was found and what is valid. */
+/** A kubeconfig, flag or credential file that can't be used; says what was found, what is valid. */
 export class ConfigError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });

@@ -1,4 +1,4 @@
-/** Where the API server is and who we are there: from a kubeconfig, the pod we run in, or --master. */
+/** Where the API server is and who we are there: from a kubeconfig, our own pod, or --master. */
 import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { type ClientConfig, serverUrl } from './client-config.ts';

@@ -3,7 +3,7 @@ import { FaultServer } from '../../test/kube/support/fault-server.ts';
 import { configFor, failureOf, partsFor, type TestParts } from '../../test/kube/support/parts.ts';
 import { ApiError, FencedError, TransportError } from '../api/errors.ts';
 import { PODS, TOKEN_REVIEWS } from '../api/resource.ts';
-import { REQUESTS_IN_FLIGHT_MAX } from '../runtime/limits.ts';
+import { FETCHES_RESERVED, REQUESTS_IN_FLIGHT_MAX } from '../runtime/limits.ts';
 
 let server: FaultServer;
 beforeAll(async () => {
@@ -248,6 +248,26 @@ describe('bounds', () => {
     expect((await Promise.all(gets)).length).toBe(wanted);
     expect(watching).toBe(30);
     for (const watch of watches) watch.close();
+  });
+
+  test('a watch too many waits for a place and says so', async () => {
+    const fetchesAtOnce = REQUESTS_IN_FLIGHT_MAX + FETCHES_RESERVED + 1;
+    const { factory, log } = partsFor(configFor(server), { fetchesAtOnce });
+    server.handle = (_, reply) => {
+      reply.begin();
+      reply.chunk('{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"5"}}}\n');
+    };
+    const client = factory.client('t');
+    const first = client.watch(PODS, {});
+    await first[Symbol.asyncIterator]().next();
+    expect(log.lines.some((line) => line.startsWith('W no place for another watch'))).toBe(false);
+    const second = client.watch(PODS, {});
+    const event = second[Symbol.asyncIterator]().next();
+    expect(log.lines.some((line) => line.startsWith('W no place for another watch'))).toBe(true);
+    expect(server.received.length).toBe(1);
+    first.close();
+    expect((await event).done).toBe(false);
+    second.close();
   });
 });
 

@@ -31,7 +31,10 @@ export async function exchange(deps: ExchangeDeps, request: WireRequest): Promis
   const { verb, signal } = request;
   try {
     await throttle(deps, verb, signal);
-    const answer = await untilFinal(deps, request, () => deps.transport.send(request));
+    const answer = await untilFinal(deps, request, () => {
+      deps.metrics.requestSize(verb, Buffer.byteLength(request.body ?? ''));
+      return deps.transport.send(request);
+    });
     deps.metrics.responseSize(verb, answer.bytes);
     return answer;
   } finally {
@@ -44,6 +47,10 @@ export async function exchange(deps: ExchangeDeps, request: WireRequest): Promis
  * answers Retry-After is asked again, a lost connection is left to the caller.
  */
 export function openStream(deps: ExchangeDeps, request: WireRequest): Promise<WireStream> {
+  if (deps.transport.isFull('watch')) {
+    const message = 'no place for another watch until one ends; set BUN_CONFIG_MAX_HTTP_REQUESTS';
+    deps.log.warning(message, { path: request.path });
+  }
   return untilFinal(deps, request, () => deps.transport.open(request));
 }
 
@@ -65,7 +72,10 @@ async function untilFinal<A extends { readonly code: number; readonly headers: H
     } catch (error) {
       failure = error;
     }
-    if (!(failure instanceof FencedError)) report(deps, request, answer?.code, retries > 0);
+    if (!(failure instanceof FencedError)) {
+      deps.metrics.attempt(answer?.code ?? '<error>', verb, retries > 0);
+    }
+    logAnswer(deps.log, request, answer?.code, failure);
     const delay = retries < REQUEST_RETRIES_MAX ? delayAfter(verb, answer, failure) : undefined;
     if (delay === undefined) {
       if (answer === undefined) throw failure;
@@ -93,14 +103,15 @@ function delayAfter(
   return seconds === undefined ? undefined : Math.max(0, seconds) * 1e3;
 }
 
-function report(
-  deps: ExchangeDeps,
-  request: WireRequest,
-  code: number | undefined,
-  isRetry: boolean,
+function logAnswer(
+  log: Logger,
+  { verb, path }: WireRequest,
+  status: number | undefined,
+  failure: unknown,
 ): void {
-  deps.metrics.attempt(code ?? '<error>', request.verb, isRetry);
-  deps.metrics.requestSize(request.verb, Buffer.byteLength(request.body ?? ''));
+  if (!log.enabled(6)) return;
+  const outcome = failure === undefined ? { status } : { error: String(failure) };
+  log.v(6).info('Response', { verb, url: path, ...outcome });
 }
 
 async function throttle(

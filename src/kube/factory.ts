@@ -1,4 +1,4 @@
-/** Makes the clients of a process: one pool of connections, an identity and a rate limit for each. */
+/** Makes the clients of a process: shared connections, an identity and a rate limit for each. */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
@@ -13,7 +13,7 @@ import { type ClientMetrics, clientMetrics } from './metrics.ts';
 import { type Identity, Transport } from './transport.ts';
 import type { ClientFactory, KubeClient, WriteFence } from './types.ts';
 
-/** The manager named in managedFields: upstream's, so that a takeover changes no owner of fields. */
+/** The manager named in managedFields: upstream's, so that a takeover changes no owner. */
 const FIELD_MANAGER = 'kube-controller-manager';
 
 export interface ClientFactoryOptions {
@@ -41,6 +41,7 @@ export function createClientFactory(
   config: ClientConfig,
   options: ClientFactoryOptions,
 ): ClientFactory {
+  // Only to have a rate that lets nothing through refused now and not by the first client.
   createLimiter(options.qps, options.burst, options.clock);
   return new Factory(config, options);
 }

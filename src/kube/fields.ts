@@ -1,4 +1,4 @@
-/** Reads fields out of parsed YAML that a user wrote, and says precisely what is wrong with them. */
+/** Reads fields out of parsed YAML that a user wrote, and says exactly what is wrong with them. */
 import { type ConfigError, wrong } from './config-error.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -62,6 +62,7 @@ export class Section {
     });
   }
 
+  /** Names of all its fields. */
   names(): readonly string[] {
     return Object.keys(this.#fields);
   }
@@ -92,6 +93,7 @@ export class Section {
   }
 }
 
+/** True for a mapping: no list, no null. */
 export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -64,6 +64,20 @@ describe('credentials on requests', () => {
   });
 });
 
+test('this machine is reached directly, whatever proxy the environment names', async () => {
+  const before = process.env.HTTPS_PROXY;
+  process.env.HTTPS_PROXY = 'http://127.0.0.1:1';
+  try {
+    await partsFor(configFor(server)).factory.client('t').get(PODS, at);
+    const proxied = partsFor(configFor(server, { proxyUrl: 'http://127.0.0.1:1' })).factory;
+    expect(await failureOf(proxied.client('t').get(PODS, at))).toBeInstanceOf(TransportError);
+  } finally {
+    if (before === undefined) delete process.env.HTTPS_PROXY;
+    else process.env.HTTPS_PROXY = before;
+  }
+  expect(server.received.length).toBe(1);
+});
+
 describe('files that change', () => {
   test('a token is read again after a while, not before', async () => {
     const path = file('token', 'one');
@@ -121,7 +135,8 @@ describe('files that change', () => {
     await untilNextLook(parts);
     await client.get(PODS, at);
     expect(last()?.clientName).toBe('client');
-    expect(parts.log.lines.at(-1)).toContain('the client key does not belong to the certificate');
+    const mismatch = 'the client key does not belong to the certificate';
+    expect(parts.log.lines.filter((line) => line.includes(mismatch)).length).toBe(1);
     file('me.key', renewed.keyPem);
     await untilNextLook(parts);
     await client.get(PODS, at);
@@ -228,6 +243,13 @@ describe('a credential plugin', () => {
     await failureOf(refused.get(PODS, at));
     await failureOf(refused.get(PODS, at));
     expect(runs()).toBe(4);
+  });
+
+  test('that never ends does not hold a request for ever', async () => {
+    const parts = partsFor(plugin('exec sleep 1000'));
+    const failed = failureOf(parts.factory.client('t').get(PODS, at, { timeoutMs: 5_000 }));
+    await parts.clock.advance(5_000);
+    expect((await failed).message).toContain('no credentials within 5 s');
   });
 
   test('that fails means nothing is sent, and says why', async () => {

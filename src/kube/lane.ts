@@ -1,10 +1,5 @@
 /** A bounded number of places, handed out in order: how many requests may be under way. */
 
-export interface LaneState {
-  readonly taken: number;
-  readonly waiting: number;
-}
-
 /** Places for things that are under way at once. */
 export class Lane {
   readonly #places: number;
@@ -15,8 +10,9 @@ export class Lane {
     this.#places = places;
   }
 
-  get state(): LaneState {
-    return { taken: this.#taken, waiting: this.#waiting.size };
+  /** True if whoever comes now has to wait. */
+  get isFull(): boolean {
+    return this.#taken >= this.#places;
   }
 
   /**

@@ -65,7 +65,7 @@ class TokenBucket implements Limiter {
     return now;
   }
 
-  /** Upstream's rule: what was reserved after the cancelled one keeps its turn, so isn't returned. */
+  /** Upstream's rule: what was reserved after the cancelled one keeps its turn. */
   #giveBack(dueAt: number): void {
     const now = this.#fill();
     if (dueAt < now) return;

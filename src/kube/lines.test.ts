@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { Lane } from './lane.ts';
 import { LineSplitter } from './lines.ts';
 
 test('lines come out whole however the bytes are cut', () => {
@@ -26,35 +25,4 @@ test('a line that has not ended is pending, and may not grow without bound', () 
   expect(splitter.push(Buffer.from('abc'))).toEqual([]);
   expect(splitter.pendingBytes).toBe(3);
   expect(() => splitter.push(Buffer.from('defghijk'))).toThrow('a line is longer than 10 bytes');
-});
-
-test('a lane has so many places, and whoever waited longest comes first', async () => {
-  const lane = new Lane(2);
-  const first = await lane.enter();
-  const second = await lane.enter();
-  const order: string[] = [];
-  const third = lane.enter().then((leave) => {
-    order.push('third');
-    return leave;
-  });
-  const stop = new AbortController();
-  const fourth = lane.enter(stop.signal);
-  const fifth = lane.enter().then((leave) => {
-    order.push('fifth');
-    return leave;
-  });
-  expect(lane.state).toEqual({ taken: 2, waiting: 3 });
-  stop.abort();
-  expect(await fourth).toBeUndefined();
-  first?.();
-  first?.();
-  await third;
-  expect(order).toEqual(['third']);
-  second?.();
-  await fifth;
-  expect(lane.state).toEqual({ taken: 2, waiting: 0 });
-  (await third)?.();
-  (await fifth)?.();
-  expect(lane.state).toEqual({ taken: 0, waiting: 0 });
-  expect(await lane.enter(AbortSignal.abort())).toBeUndefined();
 });

@@ -5,7 +5,7 @@ import { type DiscoveredResource, type Discovery, groupVersion } from './discove
 export interface ResourceMapper {
   /** The resource of an object's apiVersion and kind, undefined if the server has none. */
   ofKind(apiVersion: string, kind: string): DiscoveredResource | undefined;
-  /** The resource of a group and kind in the group's preferred version (or the first that has it). */
+  /** The resource of a group and kind in the preferred version, or the first that has it. */
   ofGroupKind(group: string, kind: string): DiscoveredResource | undefined;
   /**
    * Each resource once, in its group's preferred version, or in the first version that has it.

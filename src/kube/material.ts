@@ -1,4 +1,4 @@
-/** Certificates, keys and tokens in use; those that live in files are read again when they change. */
+/** Certificates, keys and tokens in use; those in files are read again when they change. */
 import { stat } from 'node:fs/promises';
 import type { Clock } from '../runtime/clock.ts';
 import { CREDENTIAL_CHECK_INTERVAL_MS } from '../runtime/limits.ts';

@@ -8,7 +8,7 @@ import {
   REQUESTS_IN_FLIGHT_MAX,
 } from '../runtime/limits.ts';
 import { Attempt } from './attempt.ts';
-import { Lane, type LaneState } from './lane.ts';
+import { Lane } from './lane.ts';
 import type { ClientMetrics, Traffic } from './metrics.ts';
 import type { WriteFence } from './types.ts';
 
@@ -21,9 +21,9 @@ export interface ConnectionTls {
   readonly key?: string;
 }
 
-/** Who a request comes from. Asked when the request is about to leave. */
+/** Who a request comes from. Asked before each attempt; may need requests of its own for that. */
 export interface Identity {
-  present(signal?: AbortSignal): Promise<{
+  present(): Promise<{
     readonly headers: Readonly<Record<string, string>>;
     readonly tls: ConnectionTls;
   }>;
@@ -93,18 +93,20 @@ export class Transport {
   readonly #options: TransportOptions;
   readonly #pools: Pool[] = [];
   readonly #lanes: Readonly<Record<Traffic, Lane>>;
+  readonly #isSecure: boolean;
   #closed = false;
 
   constructor(options: TransportOptions) {
     const all = options.fetchesAtOnce ?? FETCHES_IN_PROCESS_MAX;
     const watches = Math.max(1, all - FETCHES_RESERVED - REQUESTS_IN_FLIGHT_MAX);
     this.#options = options;
+    this.#isSecure = options.server.startsWith('https:');
     this.#lanes = { request: new Lane(REQUESTS_IN_FLIGHT_MAX), watch: new Lane(watches) };
   }
 
-  /** How full the lanes are. */
-  lane(traffic: Traffic): LaneState {
-    return this.#lanes[traffic].state;
+  /** True if the next of these must wait until another one ends. */
+  isFull(traffic: Traffic): boolean {
+    return this.#lanes[traffic].isFull;
   }
 
   /**
@@ -141,13 +143,17 @@ export class Transport {
 
   async #start(request: WireRequest, traffic: Traffic): Promise<Started> {
     const what = `${request.verb} ${request.path}`;
-    const leave = await this.#lanes[traffic].enter(request.signal);
     const attempt = new Attempt(what, this.#options.clock);
+    let leave: (() => void) | undefined;
     try {
       attempt.stopWith(request.signal);
+      // Before taking a place: getting a token may itself need one.
+      attempt.limit(request.timeoutMs, 'no credentials');
+      const { headers, tls } = await attempt.during(request.identity.present());
+      attempt.unlimited();
+      leave = await this.#lanes[traffic].enter(attempt.signal);
       attempt.signal.throwIfAborted();
       if (leave === undefined || this.#closed) throw new TransportError(`${what}: client closed`);
-      const { headers, tls } = await request.identity.present(attempt.signal);
       if (request.fence !== undefined) raise(request.fence, attempt, what);
       attempt.limit(request.timeoutMs, 'no answer');
       const sentAt = this.#options.clock.monotonic();
@@ -179,6 +185,8 @@ export class Transport {
       redirect: 'manual' as const,
       // Bun's own limit would also cut a watch that is silent for 360 s.
       timeout: false,
+      // A flag of the environment would switch to HTTP/2, over which watches end early.
+      ...(this.#isSecure ? { protocol: 'http1.1' as const } : {}),
       body: request.body === undefined ? undefined : bodyOf(request.verb, request.body),
     };
     return this.#session(tls).fetch(`${this.#options.server}${request.path}`, init);
@@ -195,7 +203,7 @@ export class Transport {
         serverName: tlsServerName,
         rejectUnauthorized: !insecureSkipTlsVerify,
       },
-      proxy: proxyUrl,
+      proxy: proxyUrl ?? proxyFor(this.#options.server),
       keepAlive: { idleTimeout: CONNECTION_IDLE_SECONDS },
     });
     this.#pools.push({ tls, session });
@@ -215,6 +223,12 @@ export class Transport {
     pool.session.close();
     this.#options.metrics.pools(-1);
   }
+}
+
+/** As Go: this machine is never reached through the environment's proxy. */
+function proxyFor(server: string): false | undefined {
+  const { hostname } = new URL(server);
+  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname) ? false : undefined;
 }
 
 function isSame(one: ConnectionTls, other: ConnectionTls): boolean {
@@ -259,6 +273,8 @@ class BodyStream implements WireStream {
     this.#started = started;
     this.#count = count;
     this.#reader = started.response.body?.getReader();
+    // Whoever cuts the stream may never read again: the place is free at that moment.
+    started.attempt.signal.addEventListener('abort', () => this.#release(), { once: true });
   }
 
   async read(silenceMs: number): Promise<Uint8Array | undefined> {
@@ -281,9 +297,7 @@ class BodyStream implements WireStream {
   }
 
   close(): void {
-    if (!this.#open) return;
-    this.#started.attempt.cut(new TransportError('the stream was closed'));
-    this.#release();
+    if (this.#open) this.#started.attempt.cut(new TransportError('the stream was closed'));
   }
 
   #release(): void {

@@ -1,4 +1,4 @@
-/** The API server as the rest of the process sees it: verbs over plain objects, and watch streams. */
+/** The API server as the rest of the process sees it: verbs over plain objects, watch streams. */
 import type { Resource } from '../api/resource.ts';
 import type { KubeObject, Status } from '../api/types/index.ts';
 
@@ -56,7 +56,10 @@ export interface WatchOptions {
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
   readonly metadataOnly?: boolean;
-  /** Ask the server to end the stream after this long; it sends a bookmark 2 s before. */
+  /**
+   * Ask the server to end the stream after this long (default WATCH_TIMEOUT_SECONDS_MAX); it sends
+   * a bookmark 2 s before if anything is newer.
+   */
   readonly timeoutSeconds?: number;
   /** sendInitialEvents with resourceVersionMatch=NotOlderThan: a watch-list. */
   readonly sendInitialEvents?: boolean;
@@ -73,9 +76,11 @@ export type WatchEvent<T extends KubeObject = KubeObject> =
     };
 
 /**
- * An open watch. Iterating yields chunks: all events that arrived together (1..WATCH_CHUNK_EVENTS_MAX).
- * Ends normally when the server closes the stream; throws ApiError for an ERROR event (410 is
- * `isExpired`), TransportError for a cut, half a line, or silence beyond timeoutSeconds plus grace.
+ * A watch, opened when iteration begins; it can be iterated once. Iterating yields chunks: all
+ * events that arrived together (1..WATCH_CHUNK_EVENTS_MAX). Ends normally when the server closes
+ * the stream, and when it is stopped (`close`, the signal); throws ApiError for an ERROR event or
+ * a refusal (410 is `isExpired`), TransportError for a cut, half a line, or silence beyond
+ * timeoutSeconds plus WATCH_SILENCE_GRACE_MS.
  */
 export interface WatchStream<T extends KubeObject = KubeObject>
   extends AsyncIterable<readonly WatchEvent<T>[]> {

@@ -17,8 +17,8 @@ import type { CallLimits, LeasePort } from './lock.ts';
 import type { CandidateSetup, FromCandidate } from './messages.ts';
 import type { RuntimeRecords } from './record.ts';
 import { RecordKeeper } from './record-keeper.ts';
-import type { ElectionState, Moment, Step, Turn } from './state.ts';
-import type { ElectionRecord, SeenLease } from './term.ts';
+import type { ElectionState, Moment, Rules, Step, Turn } from './state.ts';
+import type { ElectionRecord, OwnTerm, SeenLease } from './term.ts';
 import { callTimeoutMs, holdMs } from './times.ts';
 
 /** What a candidate touches outside itself. */
@@ -43,6 +43,7 @@ const RECORD_PROBLEM =
 /** One candidate: runs in a thread of its own and talks to the main thread in messages. */
 export class Candidate {
   readonly #setup: Setup;
+  #rules: Rules;
   readonly #ports: CandidatePorts;
   readonly #keeper: RecordKeeper;
   #state: ElectionState = NEWCOMER;
@@ -56,6 +57,7 @@ export class Candidate {
 
   constructor(setup: Setup, ports: CandidatePorts) {
     this.#setup = setup;
+    this.#rules = setup.rules;
     this.#ports = ports;
     this.#round = setup.round;
     this.#keeper = new RecordKeeper(setup, ports.records);
@@ -72,9 +74,13 @@ export class Candidate {
     this.#ports.tell({ kind: 'released' });
   }
 
-  /** The main thread has ended its last term: whatever we hold, begin round `round` as a standby. */
-  standBy(round: number): void {
+  /**
+   * The main thread has ended its last term: whatever we hold, begin round `round` as a standby.
+   * `remembered` is the last term that was worked in.
+   */
+  standBy(round: number, remembered: OwnTerm | undefined): void {
     this.#ports.cells.drop();
+    this.#rules = { ...this.#rules, remembered };
     this.#state = standDown(this.#state);
     this.#round = round;
     this.#halted = false;
@@ -90,7 +96,7 @@ export class Candidate {
   }
 
   async #try(): Promise<void> {
-    const { rules } = this.#setup;
+    const rules = this.#rules;
     const generation = this.#generation;
     const silentMs = this.#now().mono - this.#ports.cells.aliveAt();
     const mainAlive = silentMs <= rules.times.renewDeadlineMs;
@@ -98,7 +104,11 @@ export class Candidate {
     for (;;) {
       this.#state = turn.state;
       const step = turn.step;
-      if (step.do === 'wait') return this.#pause(step.ms);
+      if (step.do === 'wait') {
+        if (turn.state.phase === 'standby')
+          this.#log(4, 'Failed to acquire lease', { why: step.because });
+        return this.#pause(step.ms);
+      }
       if (step.do === 'lead') {
         const { lead } = step;
         this.#log('info', 'Successfully acquired lease', { how: lead.how, term: lead.term });
@@ -117,7 +127,7 @@ export class Candidate {
   }
 
   async #call(step: Call): Promise<Turn> {
-    const { rules } = this.#setup;
+    const rules = this.#rules;
     const generation = this.#generation;
     const sentAt = this.#now();
     const draw = this.#ports.random.next();
@@ -130,7 +140,7 @@ export class Candidate {
       }
       if (step.do === 'update' && step.slowPath) this.#ports.tell({ kind: 'slow-path' });
       const written = await this.#write(step.do, step.record);
-      this.#keeper.written(written);
+      this.#recordProblem(this.#keeper.written(written));
       this.#noteSeen(written);
       const turn = afterWrite(this.#state, written, sentAt, this.#now(), rules);
       if (generation === this.#generation) this.#extend(turn.state, sentAt);
@@ -144,20 +154,20 @@ export class Candidate {
 
   #extend(state: ElectionState, sentAt: Moment): void {
     if (state.phase !== 'leading') return;
-    const untilWall = sentAt.wall + holdMs(this.#setup.rules.times);
+    const untilWall = sentAt.wall + holdMs(this.#rules.times);
     this.#ports.cells.hold(sentAt.mono, state.heldUntil, untilWall);
   }
 
   async #write(how: 'create' | 'update', record: ElectionRecord): Promise<SeenLease> {
-    const problem = this.#keeper.beforeWrite(record, this.#state.seen?.uid ?? '');
-    if (problem !== undefined) this.#log('warning', RECORD_PROBLEM, { err: problem });
+    const leaseUid = how === 'create' ? '' : (this.#state.seen?.uid ?? '');
+    this.#recordProblem(this.#keeper.beforeWrite(record, leaseUid));
     return this.#limited((limits) => this.#ports.lock[how](record, limits));
   }
 
   async #release(): Promise<void> {
     const { own, take } = this.#state;
     if (own === undefined && take === undefined) return;
-    const { rules } = this.#setup;
+    const rules = this.#rules;
     const until = this.#now().mono + rules.times.renewDeadlineMs;
     for (let conflict = true; conflict; ) {
       try {
@@ -174,7 +184,7 @@ export class Candidate {
 
   /** Runs one call within its time limit; an interruption aborts it. */
   async #limited<T>(call: (limits: CallLimits) => Promise<T>): Promise<T> {
-    const { rules } = this.#setup;
+    const rules = this.#rules;
     const limitMs = callTimeoutMs(rules.times);
     const leading = this.#state.phase === 'leading' && !this.#stopping;
     const leftMs = leading ? timeLeftMs(this.#state, this.#now(), rules) : limitMs;
@@ -213,6 +223,10 @@ export class Candidate {
       shown?.record.holderIdentity === seen?.record.holderIdentity &&
       shown?.record.leaseTransitions === seen?.record.leaseTransitions;
     if (!same) this.#ports.tell({ kind: 'seen', seen });
+  }
+
+  #recordProblem(problem: string | undefined): void {
+    if (problem !== undefined) this.#log('warning', RECORD_PROBLEM, { err: problem });
   }
 
   #logFailure(step: Call, error: unknown): void {

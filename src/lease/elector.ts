@@ -21,6 +21,7 @@ import type { ElectionOptions, Elector, ElectorState, LeaseInfo } from './types.
 /** Upstream's tolerance: a leader is unhealthy when its renewal is older than this and the Lease. */
 const EXPIRED_LEASE_TOLERANCE_MS = 20_000;
 const DEFAULT_RUNTIME_DIRECTORY = '/run/holdfast';
+const LOG_LEVELS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 const BEATS_PER_RETRY_PERIOD = 4;
 
 interface Term {
@@ -33,6 +34,7 @@ export class LeaseElector implements Elector {
   readonly identity: string;
   readonly fence: WriteFence;
   readonly #options: ElectionOptions;
+  readonly #log: Logger;
   readonly #reader: Reader;
   readonly #startThread: StartThread;
   readonly #metrics: ElectionMetrics;
@@ -53,11 +55,12 @@ export class LeaseElector implements Elector {
 
   constructor(options: ElectionOptions) {
     this.#options = options;
+    this.#log = options.log.named('leaderelection');
     const machine = options.machine ?? readMachine();
     this.#reader = { machine, lockId: options.lockId };
-    this.#startThread = options.startThread ?? workerThreads(options.config);
+    this.#startThread = options.startThread ?? threadsOf(options);
     this.#metrics = electionMetrics(options.metrics, options.lease.name);
-    this.#listeners = new TermListeners(options.log);
+    this.#listeners = new TermListeners(this.#log);
     this.identity = `${machine.hostName}_${options.random.uuid()}`;
     const records = recordFile(this.#runtimeDirectory(), options.lease);
     const own = { identity: this.identity, times: options.times };
@@ -159,7 +162,7 @@ export class LeaseElector implements Elector {
     this.#thread = undefined;
     this.#onReleased();
     if (this.#stopped) return;
-    this.#options.log.error('The thread of leader election has died', new Error(because));
+    this.#log.error('The thread of leader election has died', new Error(because));
     if (this.#term !== undefined) this.#lose('the thread of leader election has died');
     else if (!this.#settling) this.#standBy();
   }
@@ -171,7 +174,7 @@ export class LeaseElector implements Elector {
     else if (said.kind === 'lost' && said.round === this.#round) this.#lose(said.because);
     else if (said.kind === 'seen') this.#see(said.seen);
     else if (said.kind === 'slow-path') this.#metrics.slowPath();
-    else if (said.kind === 'log') writeLog(this.#options.log, said);
+    else if (said.kind === 'log') writeLog(this.#log, said);
   }
 
   #lead(lead: Lead, seen: SeenLease): void {
@@ -194,7 +197,7 @@ export class LeaseElector implements Elector {
       this.#standBy();
       return;
     }
-    this.#options.log.error('leaderelection lost', new Error(because));
+    this.#log.error('leaderelection lost', new Error(because));
     // Whatever the candidate says about this round from now on is void.
     this.#round++;
     this.#settling = true;
@@ -221,7 +224,8 @@ export class LeaseElector implements Elector {
     if (this.#stopped) return;
     this.#round++;
     if (this.#thread !== undefined) {
-      this.#thread.post({ kind: 'stand-by', round: this.#round });
+      const { remembered } = this.#rules;
+      this.#thread.post({ kind: 'stand-by', round: this.#round, remembered });
       return;
     }
     const { clock, times } = this.#options;
@@ -278,6 +282,11 @@ export class LeaseElector implements Elector {
   #runtimeDirectory(): string {
     return this.#options.runtimeDirectory ?? DEFAULT_RUNTIME_DIRECTORY;
   }
+}
+
+function threadsOf({ config, version = 'unknown', log }: ElectionOptions): StartThread {
+  const verbosity = LOG_LEVELS.findLast((level) => log.enabled(level)) ?? 0;
+  return workerThreads({ config, version, verbosity });
 }
 
 function writeLog(log: Logger, said: Extract<FromCandidate, { kind: 'log' }>): void {

@@ -1,8 +1,9 @@
 /** What the main thread and the candidate's thread tell each other. */
 
+import type { ClientConfig } from '../kube/index.ts';
 import type { Machine } from './machine.ts';
 import type { Rules } from './state.ts';
-import type { Lead, SeenLease } from './term.ts';
+import type { Lead, OwnTerm, SeenLease } from './term.ts';
 
 /** Names one Lease. */
 export interface LeaseName {
@@ -24,10 +25,26 @@ export interface CandidateSetup {
   readonly round: number;
 }
 
+/** First message to a worker. */
+export interface WorkerStart {
+  readonly kind: 'start';
+  readonly setup: CandidateSetup;
+  /** How the worker's own connection reaches the API server. */
+  readonly config: ClientConfig;
+  /** Of the user-agent. */
+  readonly version: string;
+  /** Log lines above this level are not worth posting. */
+  readonly verbosity: number;
+}
+
 /** From the main thread. */
 export type ToCandidate =
   /** The last term is over and its work has stopped: take the Lease again when it is free. */
-  | { readonly kind: 'stand-by'; readonly round: number }
+  | {
+      readonly kind: 'stand-by';
+      readonly round: number;
+      readonly remembered: OwnTerm | undefined;
+    }
   /** Release the Lease if it is ours, answer `released`, and do nothing any more. */
   | { readonly kind: 'release' };
 

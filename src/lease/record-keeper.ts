@@ -2,13 +2,13 @@
 import { RENEW_TIMES_MAX } from '../runtime/limits.ts';
 import type { CandidateSetup } from './messages.ts';
 import type { RuntimeRecords } from './record.ts';
-import type { ElectionRecord, SeenLease } from './term.ts';
+import { type ElectionRecord, type SeenLease, type TermId, termOf } from './term.ts';
 
 /** What the Lease may show of ours, and the file that says so. */
 export class RecordKeeper {
   readonly #setup: Pick<CandidateSetup, 'rules' | 'machine' | 'lockId'>;
   readonly #records: RuntimeRecords;
-  #leaseTransitions = -1;
+  #term: TermId = { leaseUid: '', leaseTransitions: -1 };
   #renewTimes: readonly string[] = [];
   #broken = false;
 
@@ -26,17 +26,36 @@ export class RecordKeeper {
    * nothing else. Does nothing without a process lock.
    */
   beforeWrite(sending: ElectionRecord, leaseUid: string): string | undefined {
-    const { rules, machine, lockId } = this.#setup;
     const { leaseTransitions, renewTime } = sending;
-    const before = leaseTransitions === this.#leaseTransitions ? this.#renewTimes : [];
-    this.#leaseTransitions = leaseTransitions;
+    const before = leaseTransitions === this.#term.leaseTransitions ? this.#renewTimes : [];
+    this.#term = { leaseUid, leaseTransitions };
     this.#renewTimes = [...before, renewTime].slice(-RENEW_TIMES_MAX);
+    return this.#save();
+  }
+
+  /** A write of ours succeeded: earlier ones can't take effect any more. */
+  written(seen: SeenLease): string | undefined {
+    const created = seen.uid !== this.#term.leaseUid;
+    this.#term = termOf(seen);
+    this.#renewTimes = [seen.record.renewTime];
+    return created ? this.#save() : undefined;
+  }
+
+  /** The Lease was read and shows a record of ours; unanswered writes may still take effect. */
+  shown(seen: SeenLease): void {
+    const { leaseTransitions, renewTime } = seen.record;
+    if (leaseTransitions !== this.#term.leaseTransitions) return;
+    const others = this.#renewTimes.filter((time) => time !== renewTime);
+    this.#renewTimes = [...others, renewTime];
+  }
+
+  #save(): string | undefined {
+    const { rules, machine, lockId } = this.#setup;
     if (lockId === undefined) return undefined;
     try {
       this.#records.write({
+        ...this.#term,
         identity: rules.identity,
-        leaseUid,
-        leaseTransitions,
         renewTimes: this.#renewTimes,
         retryPeriodMs: rules.times.retryPeriodMs,
         machine,
@@ -49,18 +68,5 @@ export class RecordKeeper {
       this.#broken = true;
       return first ? String(error) : undefined;
     }
-  }
-
-  /** A write of ours succeeded: earlier ones can't take effect any more. */
-  written(seen: SeenLease): void {
-    this.#renewTimes = [seen.record.renewTime];
-  }
-
-  /** The Lease was read and shows a record of ours; unanswered writes may still take effect. */
-  shown(seen: SeenLease): void {
-    const { leaseTransitions, renewTime } = seen.record;
-    if (leaseTransitions !== this.#leaseTransitions) return;
-    const others = this.#renewTimes.filter((time) => time !== renewTime);
-    this.#renewTimes = [...others, renewTime];
   }
 }

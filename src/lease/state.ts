@@ -23,7 +23,7 @@ export interface Rules {
   readonly times: ElectionTimes;
   /** Ours and dead for certain; absent without a process lock. */
   readonly dead?: DeadProcess;
-  /** The last term that the state on disk comes from. */
+  /** The last term that was worked in here, and that the state on disk comes from. */
   readonly remembered?: OwnTerm;
 }
 

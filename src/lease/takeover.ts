@@ -1,6 +1,6 @@
 /** Whether a Lease that was read may be taken, and how: upstream's rule and our two early ones. */
 import type { ElectionState, Rules, Take } from './state.ts';
-import { type OwnTerm, type SeenLease, sameTerm, termOf } from './term.ts';
+import { type SeenLease, sameTerm, termOf } from './term.ts';
 
 /** Retry periods without a change after which our own holder of an earlier boot is succeeded. */
 const REBOOT_QUIET_PERIODS = 2;
@@ -23,7 +23,7 @@ export function mayTake(
   rules: Rules,
 ): Manner | number {
   const { holderIdentity: holder, renewTime, leaseDurationSeconds } = seen.record;
-  const followsOwn = isOwnTerm(state, seen, rules);
+  const followsOwn = isRemembered(seen, rules);
   if (holder === rules.identity) return ownIdentity(state, seen, followsOwn);
   const dead = rules.dead;
   const succeeds =
@@ -51,10 +51,9 @@ function ownIdentity(state: ElectionState, seen: SeenLease, followsOwn: boolean)
   return { how: followsOwn ? 'regained' : 'expired', followsOwn };
 }
 
-/** True if the Lease shows the last term of ours, held or released by us. */
-function isOwnTerm(state: ElectionState, seen: SeenLease, rules: Rules): boolean {
-  const last: OwnTerm | undefined =
-    state.own === undefined ? rules.remembered : { ...state.own, identity: rules.identity };
+/** True if the Lease shows the last term that we worked in, held or released by us. */
+function isRemembered(seen: SeenLease, rules: Rules): boolean {
+  const last = rules.remembered;
   const holder = seen.record.holderIdentity;
   if (last === undefined || !sameTerm(last, termOf(seen))) return false;
   return holder === '' || holder === last.identity;

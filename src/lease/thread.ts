@@ -1,6 +1,5 @@
 /** Starts a candidate in a Bun worker with its own connection to the API server. */
-import type { ClientConfig } from '../kube/index.ts';
-import type { CandidateSetup, FromCandidate, ToCandidate } from './messages.ts';
+import type { CandidateSetup, FromCandidate, ToCandidate, WorkerStart } from './messages.ts';
 
 /** What the thread reports. */
 export interface ThreadEvents {
@@ -18,13 +17,6 @@ export interface CandidateThread {
 /** Starts a candidate; simulations start one without a thread. */
 export type StartThread = (setup: CandidateSetup, on: ThreadEvents) => CandidateThread;
 
-/** First message to the worker. */
-export interface WorkerStart {
-  readonly kind: 'start';
-  readonly setup: CandidateSetup;
-  readonly config: ClientConfig;
-}
-
 /**
  * The worker's file. In a compiled binary all modules are one file at the root of the embedded file
  * system, and the worker is where `bun build --compile --root src src/main.ts src/lease/worker.ts`
@@ -35,8 +27,8 @@ export function workerUrl(moduleUrl: string): URL {
   return new URL(compiled ? './lease/worker.ts' : './worker.ts', moduleUrl);
 }
 
-/** Candidates as Bun workers; `config` says how each reaches the API server. */
-export function workerThreads(config: ClientConfig): StartThread {
+/** Candidates as Bun workers, started with this. */
+export function workerThreads(connection: Omit<WorkerStart, 'kind' | 'setup'>): StartThread {
   return (setup, on) => {
     const worker = new Worker(workerUrl(import.meta.url));
     let over = false;
@@ -51,7 +43,7 @@ export function workerThreads(config: ClientConfig): StartThread {
     };
     worker.onerror = (event) => died(event.message);
     worker.addEventListener('close', () => died('its thread has ended'));
-    const start: WorkerStart = { kind: 'start', setup, config };
+    const start: WorkerStart = { kind: 'start', setup, ...connection };
     worker.postMessage(start);
     return {
       post: (message) => {

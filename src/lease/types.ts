@@ -61,6 +61,8 @@ export interface ElectionOptions {
   readonly times: ElectionTimes;
   /** How the candidate's own connection reaches the API server. */
   readonly config: ClientConfig;
+  /** Of the user-agent, "unknown" if absent. */
+  readonly version?: string;
   /** A directory on a tmpfs for the runtime record. */
   readonly runtimeDirectory?: string;
   /**

@@ -11,6 +11,7 @@ const KIND = 'HoldfastConfiguration';
 const API_VERSION = 'holdfast.dev/v1';
 /** These only make sense on a command line. */
 const LINE_ONLY = ['config', 'help', 'version'];
+const FILE_NAMES = [...FLAGS.keys()].filter((name) => !LINE_ONLY.includes(name));
 /** Kinds that take a list, one use of the flag for each entry. */
 const LIST_KINDS: readonly KindName[] = [
   'strings',
@@ -98,8 +99,10 @@ class FileReader {
   constructor(private readonly path: string) {}
 
   read(text: string): void {
-    const document = parseDocument(text, { uniqueKeys: true });
-    for (const error of document.errors) this.fault(error.message.split('\n')[0] ?? '');
+    const document = parseDocument(text);
+    for (const error of document.errors) {
+      this.fault(error.message.split('\n')[0]?.replace(/:$/, '') ?? '');
+    }
     if (document.errors.length > 0) return;
     const root = document.contents;
     if (!isMap(root)) {
@@ -143,7 +146,7 @@ class FileReader {
     const name = normalName(key);
     const row = FLAGS.get(name);
     if (row === undefined) {
-      const nearest = nearestName(name, FLAGS.keys());
+      const nearest = nearestName(name, FILE_NAMES);
       this.fault(`${prefix}${key}: no such flag; the nearest valid name is ${nearest}`);
     } else if (LINE_ONLY.includes(name)) {
       this.fault(`${prefix}${key}: this flag is valid on the command line only`);

@@ -13,12 +13,12 @@ function distance(a: string, b: string): number {
   return row[b.length] ?? 0;
 }
 
-/** The closest of `names` to `wrong`: fewest letters to change, the first of equals. */
+/** The closest of `names` to `wrong` in any case: fewest letters to change, the first of equals. */
 export function nearestName(wrong: string, names: Iterable<string>): string {
   let best = '';
   let least = Number.POSITIVE_INFINITY;
   for (const name of names) {
-    const steps = distance(wrong, name);
+    const steps = distance(wrong.toLowerCase(), name.toLowerCase());
     if (steps < least) [best, least] = [name, steps];
   }
   return best;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { helpText, parseOptions, usageText } from './index.ts';
-import { ACCEPTED_CASES } from './testdata/accepted-cases.ts';
-import { REFUSAL_CASES, SETUP_CASES } from './testdata/cases.ts';
-import { type Answer, ask, CAPTURE_FLAGS, type Shown, show } from './testdata/reference.ts';
+import { ACCEPTED_CASES } from './testing/accepted-cases.ts';
+import { REFUSAL_CASES, SETUP_CASES } from './testing/cases.ts';
+import { type Answer, ask, CAPTURE_FLAGS, type Shown, show } from './testing/reference.ts';
 
 const VERSION = 'v1.36.3';
 const binary = process.env.HOLDFAST_REFERENCE_KCM ?? '';

@@ -10,7 +10,7 @@ import type {
   QueueLimiterOptions,
   WorkQueue,
 } from './controller.ts';
-import { createEventRecorder } from './events.ts';
+import { EventMemory } from './event-memory.ts';
 import { createExpectations, type RememberedExpectations } from './expectations.ts';
 import { Intents } from './intents.ts';
 import type { Logger } from './log.ts';
@@ -35,6 +35,7 @@ export class ControllerHost {
   readonly #log: Logger;
   readonly #queues: FrameworkQueue[] = [];
   readonly #ownWrites: OwnWrites;
+  readonly #events: EventMemory;
   readonly intents: Intents;
   #expectations: RememberedExpectations | undefined;
   #controller: Controller | undefined;
@@ -77,6 +78,7 @@ export class ControllerHost {
       skipped: ({ resource }) => this.#countSkip(resource),
     });
     if (lead.seamless) this.#ownWrites.restore();
+    this.#events = new EventMemory({ controller, store: store.memory, clock, term });
   }
 
   get name(): string {
@@ -129,9 +131,15 @@ export class ControllerHost {
     for (const queue of this.#queues) queue.shutdown();
   }
 
-  /** Resolves when the syncs under way have ended. */
+  /** Resolves when the syncs under way have ended and their events are sent. */
   async ended(): Promise<void> {
     await this.#workers;
+    await this.#events.settled();
+  }
+
+  /** Remembers what the event recorders counted; `now` regardless of how long ago it was saved. */
+  saveEvents(now = false): void {
+    this.#events.save(now);
   }
 
   dropRestoredExpectations(): void {
@@ -203,9 +211,10 @@ export class ControllerHost {
 
   #recorder(component: string): EventRecorder {
     const { clock, random } = this.#deps;
-    return createEventRecorder({
+    const client = this.#client;
+    return this.#events.recorder({
       component,
-      client: this.#client,
+      client,
       clock,
       random,
       log: this.#log,

@@ -58,6 +58,9 @@ export class Manager {
   constructor(deps: ManagerDeps) {
     this.#deps = deps;
     this.#queueMetrics = createQueueMetrics(deps.metrics);
+    deps.store.beforeCommit(() => {
+      for (const host of this.#hosts) host.saveEvents();
+    });
   }
 
   /** Builds and starts all controllers; resolves when their workers run, or when stopped. */
@@ -75,6 +78,7 @@ export class Manager {
     const bound = this.#deps.clock.sleep(WORKER_STOP_TIMEOUT_MS, this.#stop.signal);
     const ended = Promise.all(this.#hosts.map((host) => host.ended()));
     await Promise.race([ended, bound]);
+    for (const host of this.#hosts) host.saveEvents(true);
     this.#stop.abort();
     this.#stop = undefined;
     this.#deps.informers.removeHandlers();
@@ -107,6 +111,7 @@ export class Manager {
     const { informers, log, clock, random } = this.#deps;
     const startedAt = clock.monotonic();
     if (!lead.followsOwn) this.#forget();
+    else if (!lead.seamless) this.#deps.store.ownWrites.clear();
     const resources = this.#deps.definitions.flatMap((definition) => definition.watches);
     const seamless = lead.seamless && (await informers.resumable(resources, signal));
     if (!seamless) informers.expectCatchUp();

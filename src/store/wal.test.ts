@@ -26,31 +26,34 @@ import {
 
 afterAll(cleanUp);
 
-/** Commits about so many bytes of rows, always the same ones. */
+/** Commits about so many bytes of rows, new content for always the same keys. */
 async function write({ store, clock }: TestStore, bytes: number): Promise<void> {
   for (let written = 0; written < bytes; written += 500_000) {
     for (let i = 0; i < 100; i++) {
-      store.objects.put(objectRow('pods', `default/p${i}`, String(written), { pad: pad(4_000) }));
+      const content = { pad: String(written % 7).repeat(4_000) };
+      store.objects.put(objectRow('pods', `default/p${i}`, String(written), content));
     }
     store.commit();
     await clock.settle();
   }
 }
 
-const pad = (length: number): string => 'x'.repeat(length);
-
 /** An inline helper that a test can hold, or lose. */
-function troubledHelper(): Helper & { held: boolean; lost: boolean } {
+interface TroubledHelper extends Helper {
+  held: boolean;
+  lost: boolean;
+}
+
+function troubledHelper(): TroubledHelper {
   const inner = inlineHelper();
-  const helper = {
+  const helper: TroubledHelper = {
     ...inner,
     held: false,
     lost: false,
     alive: () => !helper.lost,
     holding: () => helper.held,
     waitWhileHolding: () => !helper.held,
-    ask: ((job) =>
-      helper.lost ? Promise.reject(new Error('gone')) : inner.ask(job)) as Helper['ask'],
+    ask: (job) => (helper.lost ? Promise.reject(new Error('gone')) : inner.ask(job)),
   };
   return helper;
 }
@@ -59,7 +62,7 @@ describe('the WAL', () => {
   test('is copied on a timer if something was written, and when it grows', async () => {
     const opened = await openTestStore(temporaryDirectory());
     const { store, clock, shut } = opened;
-    store.objects.put(objectRow('pods', 'default/a', '1', { pad: pad(100_000) }));
+    store.objects.put(objectRow('pods', 'default/a', '1', { pad: 'x'.repeat(100_000) }));
     store.commit();
     expect(store.health().databaseBytes).toBeLessThan(100_000);
     await clock.advance(CHECKPOINT_INTERVAL_MS);
@@ -134,13 +137,13 @@ describe('the helper', () => {
   });
 
   test('that does not start means memory, and a file once one starts', async () => {
-    const lost = troubledHelper();
-    lost.lost = true;
-    const helpers = [lost, inlineHelper()];
-    const startHelper = () => helpers.shift() ?? inlineHelper();
+    const first: Helper = { ...inlineHelper(), ask: () => Promise.reject(new Error('gone')) };
+    let started = 0;
+    const startHelper = () => (started++ === 0 ? first : inlineHelper());
     const { store, clock, shut } = await openTestStore(temporaryDirectory(), { startHelper });
     expect(store.health().opened).toBe('in memory: gone');
     store.work.put(workRow('queue', 'key'));
+    first.alive = () => false;
     await clock.advance(REOPEN_DELAY_MS_MIN);
     expect(store.health().problem).toBe('');
     expect(store.work.all()).toHaveLength(1);

@@ -63,6 +63,7 @@ export function simulatedClient(
   random: Random,
   weather: () => Weather,
   cut: () => boolean,
+  senderAlive: () => boolean,
 ): KubeClient {
   const call = <T>(carryOut: () => T, signal?: AbortSignal): Promise<T> =>
     new Promise((resolve, reject) => {
@@ -80,7 +81,7 @@ export function simulatedClient(
           settle = () => reject(error);
         }
         world.after(random.next() * QUICK_MS, () => {
-          if (!cut() && draw >= lost + unanswered) settle();
+          if (!cut() && senderAlive() && draw >= lost + unanswered) settle();
         });
       });
     });

@@ -211,6 +211,7 @@ export class Host {
         world.random,
         () => world.weather,
         () => this.cut,
+        alive,
       );
       const candidate = new Candidate(setup, {
         lock: leaseLock(client, setup.lease),
@@ -233,7 +234,7 @@ export class Host {
         post: (message) => {
           clock.after(MESSAGE_MS, () => {
             if (message.kind === 'release') candidate.release();
-            else candidate.standBy(message.round);
+            else candidate.standBy(message.round, message.remembered);
           });
         },
         stop: () => {

@@ -11,6 +11,7 @@ export interface Exit {
 /** What a process has used so far, as the kernel counts it. */
 export interface Usage {
   readonly rssBytes: number;
+  readonly peakRssBytes: number;
   readonly anonymousBytes: number;
   readonly cpuSeconds: number;
   readonly threads: number;
@@ -42,7 +43,8 @@ export class Child {
   readonly logPath: string;
   readonly command: readonly string[];
   #exit: Exit | undefined;
-  readonly #exited: Promise<Exit>;
+  /** Settles with its end, whenever that is. */
+  readonly ended: Promise<Exit>;
 
   constructor(options: ChildOptions) {
     this.name = options.name;
@@ -58,7 +60,7 @@ export class Child {
       });
       this.pid = process_.pid;
       guardProcess(this.pid);
-      this.#exited = process_.exited.then(() => {
+      this.ended = process_.exited.then(() => {
         releaseProcess(this.pid);
         const exit = { code: process_.exitCode, signal: process_.signalCode };
         this.#exit = exit;
@@ -90,7 +92,7 @@ export class Child {
     const late = new Promise<undefined>((resolve) => {
       timer = setTimeout(() => resolve(undefined), timeoutMs);
     });
-    const exit = await Promise.race([this.#exited, late]);
+    const exit = await Promise.race([this.ended, late]);
     clearTimeout(timer);
     if (exit) return exit;
     throw new Error(`${this.name} still runs after ${timeoutMs} ms\n${this.tail()}`);
@@ -129,6 +131,7 @@ export class Child {
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return {
       rssBytes: number(status, /VmRSS:\s+(\d+)/) * 1024,
+      peakRssBytes: number(status, /VmHWM:\s+(\d+)/) * 1024,
       anonymousBytes: number(status, /RssAnon:\s+(\d+)/) * 1024,
       threads: number(status, /Threads:\s+(\d+)/),
       cpuSeconds: (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS_PER_SECOND,

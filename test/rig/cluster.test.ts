@@ -1,9 +1,10 @@
 /** The control plane under disturbance, its audit log, and that nothing outlives its owner. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { configMap } from '../builders/index.ts';
 import { type Cluster, eventually, RIG_FOLDER, startCluster } from './index.ts';
+import { processesMentioning } from './processes.ts';
 
 setDefaultTimeout(120_000);
 
@@ -14,14 +15,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => cluster.stop());
-
-function someProcessMentions(text: string): boolean {
-  const ids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  return ids.some((id) => {
-    const file = `/proc/${id}/cmdline`;
-    return existsSync(file) && readFileSync(file, 'utf8').includes(text);
-  });
-}
 
 test('the audit log counts requests by verb, resource and user', async () => {
   const namespace = await cluster.namespace('audit');
@@ -77,7 +70,7 @@ test('nothing outlives a process that is killed', async () => {
   await owner.exited;
   expect(owner.signalCode).toBe('SIGKILL');
   expect(dir).toContain('holdfast-rig-');
-  await eventually(() => !existsSync(dir) && !someProcessMentions(dir), {
+  await eventually(() => !existsSync(dir) && processesMentioning(dir).length === 0, {
     describe: 'folder and processes of a killed owner gone',
   });
 });

@@ -66,10 +66,9 @@ export interface ApiServerOptions {
   readonly audit: boolean;
   readonly flags: readonly string[];
   readonly api: Api;
-  readonly etcdServers?: string;
 }
 
-function apiServerFlags({ files, ports, audit, etcdServers }: ApiServerOptions): string[] {
+function apiServerFlags({ files, ports, audit }: ApiServerOptions): string[] {
   const auditFlags = [
     `--audit-policy-file=${files.auditPolicy}`,
     `--audit-log-path=${files.auditLog}`,
@@ -77,7 +76,7 @@ function apiServerFlags({ files, ports, audit, etcdServers }: ApiServerOptions):
     '--audit-log-maxsize=10000',
   ];
   return [
-    `--etcd-servers=${etcdServers ?? `http://127.0.0.1:${ports.etcd}`}`,
+    `--etcd-servers=http://127.0.0.1:${ports.etcd}`,
     `--secure-port=${ports.apiServer}`,
     '--bind-address=127.0.0.1',
     '--advertise-address=127.0.0.1',

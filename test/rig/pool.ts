@@ -5,11 +5,6 @@ export class Pool {
 
   constructor(private readonly limit: number) {}
 
-  /** Tasks waiting for a free place. */
-  get waiting(): number {
-    return this.#waiting.length;
-  }
-
   /** Runs `task` when there is room; settles as it does. */
   run<T>(task: () => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {

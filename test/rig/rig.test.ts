@@ -1,7 +1,9 @@
 /** The rig proves itself: the reference manager rolls a Deployment out, and nothing is left over. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
+import { deployment } from '../builders/index.ts';
 import { type Cluster, eventually, simulateNodes, startCluster } from './index.ts';
+import { processesMentioning } from './processes.ts';
 
 setDefaultTimeout(120_000);
 
@@ -15,41 +17,12 @@ afterAll(async () => {
   await cluster.stop();
 });
 
-/** Process numbers whose command line or folder mentions `text`. */
-function processesOf(text: string): string[] {
-  const ids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  return ids.filter((id) => {
-    try {
-      return readFileSync(`/proc/${id}/cmdline`, 'utf8').includes(text);
-    } catch {
-      return false;
-    }
-  });
-}
-
-function web(namespace: string, replicas: number) {
-  const labels = { app: 'web' };
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: { name: 'web', namespace },
-    spec: {
-      replicas,
-      selector: { matchLabels: labels },
-      template: {
-        metadata: { labels },
-        spec: { containers: [{ name: 'web', image: 'web:1' }] },
-      },
-    },
-  };
-}
-
 test('the reference manager leads and rolls a Deployment out on simulated nodes', async () => {
   const nodes = await simulateNodes(cluster, { count: 2 });
   await cluster.startScheduler();
   const manager = await cluster.startReference();
   const namespace = await cluster.namespace('rollout');
-  await cluster.api.create(web(namespace, 5));
+  await cluster.api.create(deployment(`${namespace}/web`, { spec: { replicas: 5 } }));
   const ready = await cluster.api.waitFor('deployments', namespace, 'web', (deployment) => {
     return deployment.status?.readyReplicas === 5;
   });
@@ -73,8 +46,8 @@ test('two clusters run side by side and leave nothing behind', async () => {
   const other = await startCluster({ audit: false });
   const namespace = await other.namespace('alone');
   expect(await cluster.api.find('namespaces', '', namespace)).toBeUndefined();
-  expect(processesOf(other.dir).length).toBe(2);
+  expect(processesMentioning(other.dir).length).toBe(2);
   await other.stop();
-  expect(processesOf(other.dir)).toEqual([]);
+  expect(processesMentioning(other.dir)).toEqual([]);
   expect(existsSync(other.dir)).toBe(false);
 });

@@ -18,7 +18,7 @@ const CONTROLLERS = [
   'replicaset',
   'replicationcontroller',
   'serviceaccount',
-  'root-ca-certificate-publisher',
+  'root-ca-certificate-publisher-controller',
 ].join(',');
 const LIMITS = ['--kube-api-qps=500', '--kube-api-burst=1000'];
 
@@ -29,8 +29,12 @@ let played: Map<string, Promise<[Snapshot, Snapshot]>>;
 beforeAll(async () => {
   [reference, holdfast] = await Promise.all([startCluster(), startCluster()]);
   await Promise.all([reference, holdfast].map(prepare));
-  await reference.startReference({ flags: [`--controllers=${CONTROLLERS}`, ...LIMITS] });
-  await holdfast.startHoldfast({ flags: [`--controllers=${CONTROLLERS}`, ...LIMITS] });
+  const flags = [`--controllers=${CONTROLLERS}`, ...LIMITS];
+  const managers = [
+    await reference.startReference({ flags }),
+    await holdfast.startHoldfast({ flags }),
+  ];
+  await Promise.all(managers.map((manager) => manager.waitServing()));
   played = playAll();
 });
 

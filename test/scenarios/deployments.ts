@@ -198,6 +198,13 @@ export const DEPLOYMENTS: readonly Scenario[] = [
         set?.metadata.name,
         ({ metadata }) => (metadata.ownerReferences ?? []).length === 0,
       );
+      await world.untilList('replicasets', (sets) => sets.length === 2, 'another ReplicaSet');
+      await world.rolledOut();
+      await world.untilList(
+        'pods',
+        (pods) => pods.filter(({ status }) => status?.phase === 'Running').length === 4,
+        'the pods of both ReplicaSets',
+      );
     },
   },
   {

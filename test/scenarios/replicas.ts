@@ -39,8 +39,12 @@ function scenariosOf(flavour: Flavour): Scenario[] {
     {
       name: `${plural}: adopt matching orphans, also one too many`,
       async play(world) {
-        for (const name of ['a', 'b', 'c']) await world.create(pod(name));
-        for (const name of ['a', 'b', 'c']) await podReady(world, name);
+        const costs = { a: '1', b: '-1', c: '2' };
+        for (const [name, cost] of Object.entries(costs)) {
+          const annotations = { 'controller.kubernetes.io/pod-deletion-cost': cost };
+          await world.create(pod(name, { annotations }));
+        }
+        for (const name of Object.keys(costs)) await podReady(world, name);
         await world.create(make(2));
         await world.scaled(plural, 'web', 2);
       },

@@ -9,6 +9,8 @@ const KINDS = ['deployments', 'replicasets', 'replicationcontrollers', 'pods'] a
 const REVISION = 'deployment.kubernetes.io/revision';
 const HASH = 'pod-template-hash';
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
+/** In events about ReplicaSets that are gone by now. */
+const FORMER_SET = /(ReplicaSet web-)[bcdfghjklmnpqrstvwxz2456789]{6,10}(?=:)/g;
 const TOKEN_VOLUME = /kube-api-access-[a-z0-9]{5}/g;
 
 export interface Snapshot {
@@ -82,7 +84,8 @@ function renamer(objects: Record<string, Obj[]>, namespace: string): (value: Jso
     let text = JSON.stringify(value);
     for (const [hash, name] of names) text = text.replaceAll(hash, name);
     text = text.replaceAll(namespace, '<namespace>').replaceAll(TIME, '<time>');
-    return JSON.parse(text.replaceAll(TOKEN_VOLUME, '<token volume>'));
+    text = text.replaceAll(TOKEN_VOLUME, '<token volume>');
+    return JSON.parse(text.replaceAll(FORMER_SET, '$1<hash of a former set>'));
   };
 }
 

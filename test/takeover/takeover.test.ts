@@ -1,12 +1,6 @@
 /** A cluster goes from the reference manager to Holdfast and back, twice: nothing that was right moves. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import {
-  type Cluster,
-  type Manager,
-  type Obj,
-  simulateNodes,
-  startCluster,
-} from '../rig/index.ts';
+import { type Cluster, type Manager, type Obj, simulateNodes, startCluster } from '../rig/index.ts';
 import { deployment, replicationController, template, World } from '../scenarios/world.ts';
 
 setDefaultTimeout(180_000);
@@ -16,7 +10,7 @@ const CONTROLLERS = [
   'replicaset',
   'replicationcontroller',
   'serviceaccount',
-  'root-ca-certificate-publisher',
+  'root-ca-certificate-publisher-controller',
   'namespace',
 ].join(',');
 const ELECTION = [

@@ -6,12 +6,14 @@
  */
 import type {
   CoreV1Event,
+  V1Affinity,
   V1Condition,
   V1ConfigMap,
   V1Container,
   V1ControllerRevision,
   V1CronJob,
   V1DaemonSet,
+  V1DaemonSetStatus,
   V1Deployment,
   V1DeploymentCondition,
   V1DeploymentSpec,
@@ -24,6 +26,9 @@ import type {
   V1Namespace,
   V1NamespaceCondition,
   V1Node,
+  V1NodeSelector,
+  V1NodeSelectorRequirement,
+  V1NodeSelectorTerm,
   V1ObjectMeta,
   V1ObjectReference,
   V1OwnerReference,
@@ -33,6 +38,7 @@ import type {
   V1PodDisruptionBudget,
   V1PodSpec,
   V1PodTemplateSpec,
+  V1Probe,
   V1ReplicaSet,
   V1ReplicaSetCondition,
   V1ReplicaSetStatus,
@@ -43,9 +49,11 @@ import type {
   V1Service,
   V1ServiceAccount,
   V1StatefulSet,
+  V1StatefulSetStatus,
   V1Status,
   V1Taint,
   V1Toleration,
+  V1Volume,
   V2HorizontalPodAutoscaler,
 } from '@kubernetes/client-node';
 
@@ -92,6 +100,14 @@ export type ReplicaSetStatus = Wire<V1ReplicaSetStatus>;
 export type ReplicaSetCondition = Wire<V1ReplicaSetCondition>;
 export type ReplicationControllerCondition = Wire<V1ReplicationControllerCondition>;
 export type NamespaceCondition = Wire<V1NamespaceCondition>;
+export type StatefulSetStatus = Wire<V1StatefulSetStatus>;
+export type DaemonSetStatus = Wire<V1DaemonSetStatus>;
+export type NodeSelector = Wire<V1NodeSelector>;
+export type NodeSelectorTerm = Wire<V1NodeSelectorTerm>;
+export type NodeSelectorRequirement = Wire<V1NodeSelectorRequirement>;
+export type Affinity = Wire<V1Affinity>;
+export type Volume = Wire<V1Volume>;
+export type Probe = Wire<V1Probe>;
 export type Status = Wire<V1Status>;
 
 export type Pod = Stored<V1Pod>;
@@ -109,7 +125,10 @@ export type Deployment = Stored<V1Deployment>;
 export type ReplicaSet = Stored<V1ReplicaSet>;
 export type StatefulSet = Stored<V1StatefulSet>;
 export type DaemonSet = Stored<V1DaemonSet>;
-export type ControllerRevision = Stored<V1ControllerRevision>;
+export type ControllerRevision = Omit<Stored<V1ControllerRevision>, 'data'> & {
+  /** What is revised; any JSON. */
+  readonly data?: unknown;
+};
 export type Job = Stored<V1Job>;
 export type CronJob = Stored<V1CronJob>;
 export type HorizontalPodAutoscaler = Stored<V2HorizontalPodAutoscaler>;

@@ -52,7 +52,7 @@ export type Steps<T> = Generator<Action, T, KubeObject | undefined>;
 /** What a sync knows; the answers to its own writes are folded in as it goes on. */
 export interface Knowledge {
   deployment: Deployment;
-  /** Those the Deployment controls, oldest first. */
+  /** Those the Deployment controls. */
   replicaSets: readonly ReplicaSet[];
   /** UIDs of ReplicaSets that have a pod which is neither Succeeded nor Failed. */
   readonly running: ReadonlySet<string>;
@@ -89,6 +89,11 @@ export function* writeStatus(
   because: string,
 ): Steps<void> {
   known.deployment = (yield { kind: 'updateStatus', deployment, because }) as Deployment;
+}
+
+/** A single step whose answer doesn't matter. */
+export function* step(action: Action): Steps<void> {
+  yield action;
 }
 
 /** How steps ended whose failure must not end the sync. */

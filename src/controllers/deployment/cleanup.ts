@@ -1,7 +1,7 @@
 /** Deleting old ReplicaSets beyond the revision history limit. */
 import { isNotFound } from '../../api/errors.ts';
 import type { ReplicaSet } from '../../api/types/index.ts';
-import { type Action, attempt, type Knowledge, type Steps } from './actions.ts';
+import { attempt, type Knowledge, type Steps, step } from './actions.ts';
 import { revisionOf } from './annotations.ts';
 import { byRevision } from './order.ts';
 import { actualOf, historyLimitOf, sizeOf } from './sizes.ts';
@@ -29,11 +29,7 @@ export function* cleanUp(known: Knowledge, oldRSs: readonly ReplicaSet[]): Steps
     const because =
       `${cleanable.length} old ReplicaSets, history limit ${limit}: ` +
       `${replicaSet.metadata.name} of revision ${revisionOf(replicaSet) ?? 'unknown'} goes`;
-    const outcome = yield* attempt(oneStep({ kind: 'deleteReplicaSet', replicaSet, because }));
+    const outcome = yield* attempt(step({ kind: 'deleteReplicaSet', replicaSet, because }));
     if (outcome.error !== undefined && !isNotFound(outcome.error)) throw outcome.error;
   }
-}
-
-function* oneStep(action: Action): Steps<void> {
-  yield action;
 }

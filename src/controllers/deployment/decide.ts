@@ -1,7 +1,7 @@
 /** The sync of a Deployment, step by step in upstream's order. */
 import { setCondition } from '../../api/condition.ts';
 import type { Deployment, ReplicaSet } from '../../api/types/index.ts';
-import { attempt, type Knowledge, type Steps, writeStatus } from './actions.ts';
+import { attempt, type Knowledge, type Steps, step, writeStatus } from './actions.ts';
 import { rollbackRevisionOf } from './annotations.ts';
 import { cleanUp } from './cleanup.ts';
 import { newCondition, PAUSED, progressingOf, TIMED_OUT } from './conditions.ts';
@@ -45,11 +45,8 @@ export function* refuseSelector(deployment: Deployment): Steps<void> {
   if ((deployment.status?.observedGeneration ?? 0) >= generation) return;
   const status = { ...deployment.status, observedGeneration: generation };
   const because = `empty selector: generation ${generation} seen, nothing done`;
-  yield* attempt(markSeen({ ...deployment, status }, because));
-}
-
-function* markSeen(deployment: Deployment, because: string): Steps<void> {
-  yield { kind: 'updateStatus', deployment, because };
+  const seen = { ...deployment, status };
+  yield* attempt(step({ kind: 'updateStatus', deployment: seen, because }));
 }
 
 /**

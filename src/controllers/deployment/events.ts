@@ -1,6 +1,8 @@
 /** The events of the deployment controller, one function a reason. */
 import type { DeploymentEvent } from './actions.ts';
 
+const UNCHANGED = 'The rollback revision contains the same template as current deployment';
+
 /** A ReplicaSet changed its size; a new one starts from 0. */
 export function scalingReplicaSet(name: string, from: number, to: number): DeploymentEvent {
   const direction = from < to ? 'up' : 'down';
@@ -48,7 +50,6 @@ export function rollbackTemplateUnchanged(deployment: string): DeploymentEvent {
   return {
     type: 'Warning',
     reason: 'DeploymentRollbackTemplateUnchanged',
-    message:
-      'The rollback revision contains the same template as ' + `current deployment "${deployment}"`,
+    message: `${UNCHANGED} "${deployment}"`,
   };
 }

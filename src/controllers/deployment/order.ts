@@ -1,4 +1,4 @@
-/** Orders of ReplicaSets. Each is total (names are unique), so a sort has one result. */
+/** Orders of ReplicaSets. Names are unique, so none of them leaves two in doubt. */
 import { timeMs } from '../../api/time.ts';
 import type { ReplicaSet } from '../../api/types/index.ts';
 import { revisionOf } from './annotations.ts';

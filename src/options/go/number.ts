@@ -37,8 +37,11 @@ export function parseBool(text: string): boolean {
 
 /** Underscores may only stand between digits, or between a base prefix and a digit. */
 function underscoresFit(text: string): boolean {
-  const unsigned = text.replace(/^[+-]/, '').replace(/^0[xXbBoO]/, '0');
-  return !/(?:^|[^0-9a-fA-F])_|_(?:$|[^0-9a-fA-F])/.test(unsigned);
+  const unsigned = text.replace(/^[+-]/, '');
+  const digits = unsigned.replace(/^0[xXbBoO]/, '0');
+  return /^0[xX]/.test(unsigned)
+    ? !/(?:^|[^0-9a-fA-F])_|_(?:$|[^0-9a-fA-F])/.test(digits)
+    : !/(?:^|\D)_|_(?:$|\D)/.test(digits);
 }
 
 function digitsOf(text: string, base: 0 | 10): { base: bigint; digits: string } {
@@ -103,6 +106,7 @@ function readFloat(text: string): number | undefined {
 
 /** The decimal number with the fewest digits that a 32-bit float can't tell from `value`. */
 function shortest32(value: number): number {
+  if (value === 0) return value;
   for (let digits = 1; digits < FLOAT32_DIGITS_MAX; digits += 1) {
     const candidate = Number(value.toPrecision(digits));
     if (Math.fround(candidate) === value) return candidate;

@@ -1,4 +1,4 @@
-/** A TLS server that answers exactly what a test says, byte by byte, and notes what it was asked. */
+/** A TLS server that answers exactly what a test says, and notes what it was asked. */
 import type { Socket } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
 import { Authority, type Pair } from '../../rig/certs.ts';
@@ -86,10 +86,10 @@ export class FaultServer {
     readonly client: Pair,
   ) {}
 
-  /** Starts on a free port of 127.0.0.1 with an authority of its own. */
-  static async start(): Promise<FaultServer> {
+  /** Starts on a free port of 127.0.0.1 with an authority of its own and these names. */
+  static async start(hosts = ['127.0.0.1']): Promise<FaultServer> {
     const authority = await Authority.create('fault-server-ca');
-    const pair = await authority.issue({ commonName: 'server', hosts: ['127.0.0.1'] });
+    const pair = await authority.issue({ commonName: 'server', hosts });
     const client = await authority.issue({ commonName: 'client' });
     const server = new FaultServer(authority, client);
     await server.#listen(pair);

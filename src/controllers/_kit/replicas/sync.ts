@@ -60,7 +60,7 @@ export class ReplicaSync<T extends KubeObject> {
     const { resource } = kind;
     const object = { ...cached, apiVersion: apiVersionOf(resource), kind: resource.kind };
     const set = kind.view(object);
-    const satisfied = expectations.satisfied(key);
+    const satisfied = expectations.satisfied(key, uid);
     const { selector, problem } = compileSelector(set.spec?.selector);
     if (selector === undefined) {
       log.error('The pod selector is invalid: nothing is done', problem, { key });

@@ -35,11 +35,21 @@ users: [{name: u, user: {}}]
 contexts: [{name: x, context: {cluster: c, user: u}}]
 current-context: x
 `;
-const PORT = 21_157;
 const COMMAND_FAILED = /"command failed" err=("(?:[^"\\]|\\.)*")/;
 const TRIES_MAX = 80;
 const TRY_DELAY_MS = 250;
 const TIME_LIMIT_MS = 10_000;
+
+function freePort(): number {
+  const listener = Bun.listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: { data: () => undefined },
+  });
+  const { port } = listener;
+  listener.stop(true);
+  return port;
+}
 
 function kubeconfigFile(): string {
   const file = join(mkdtempSync(join(tmpdir(), 'reference-')), 'kubeconfig');
@@ -60,7 +70,11 @@ function saysOf(stderr: string, code: number | null, acceptedEnd: string): strin
 /** Its answer to a command line which it refuses, or which ends for want of a kubeconfig. */
 export function ask(binary: string, args: readonly string[], late: boolean): Answer {
   const needed = late
-    ? [`--kubeconfig=${kubeconfigFile()}`, '--bind-address=127.0.0.1', `--secure-port=${PORT}`]
+    ? [
+        `--kubeconfig=${kubeconfigFile()}`,
+        '--bind-address=127.0.0.1',
+        `--secure-port=${freePort()}`,
+      ]
     : ['--kubeconfig=/nonexistent'];
   const run = Bun.spawnSync([binary, ...needed, ...args], { timeout: TIME_LIMIT_MS });
   const stderr = run.stderr.toString();
@@ -69,9 +83,9 @@ export function ask(binary: string, args: readonly string[], late: boolean): Ans
   return notices.length === 0 ? { args, says } : { args, says, notices };
 }
 
-function get(path: string): string | undefined {
-  const url = `https://127.0.0.1:${PORT}${path}`;
-  const run = Bun.spawnSync(['curl', '-skf', '-m', '5', '--max-redirs', '0', url]);
+function get(port: number, path: string): string | undefined {
+  const url = `https://127.0.0.1:${port}${path}`;
+  const run = Bun.spawnSync(['curl', '-skf', '-m', '5', url]);
   return run.exitCode === 0 ? run.stdout.toString() : undefined;
 }
 
@@ -98,10 +112,11 @@ function flagzOf(text: string): Record<string, string> {
 
 /** Starts it with a command line (without a cluster), reads what it shows, and stops it. */
 export function show(binary: string, args: readonly string[]): Shown {
+  const port = freePort();
   const needed = [
     `--kubeconfig=${kubeconfigFile()}`,
     '--bind-address=127.0.0.1',
-    `--secure-port=${PORT}`,
+    `--secure-port=${port}`,
     '--authorization-always-allow-paths=/*',
   ];
   const process = Bun.spawn([binary, ...needed, ...args], { stdout: 'ignore', stderr: 'ignore' });
@@ -109,17 +124,25 @@ export function show(binary: string, args: readonly string[]): Shown {
     let configz: string | undefined;
     for (let tries = 0; configz === undefined && tries < TRIES_MAX; tries += 1) {
       Bun.sleepSync(TRY_DELAY_MS);
-      configz = get('/configz');
+      configz = get(port, '/configz');
     }
     const config = JSON.parse(configz ?? '{}')['kubecontrollermanager.config.k8s.io'];
     config.Generic.ClientConnection.kubeconfig = '';
     return {
       args,
       configz: config,
-      flagz: flagzOf(get('/flagz') ?? ''),
-      gates: gatesOf(get('/metrics') ?? ''),
+      flagz: flagzOf(get(port, '/flagz') ?? ''),
+      gates: gatesOf(get(port, '/metrics') ?? ''),
     };
   } finally {
     process.kill();
   }
+}
+
+/** The text of --help on a terminal of so many columns, from "Usage:" on. */
+export function helpOnTerminal(binary: string, columns: number): string {
+  const command = `stty cols ${columns}; exec ${binary} --help`;
+  const run = Bun.spawnSync(['script', '-qec', command, '/dev/null']);
+  const text = run.stdout.toString().replaceAll('\r', '');
+  return text.slice(text.indexOf('Usage:\n'));
 }

@@ -1,0 +1,57 @@
+/**
+ * `make bench`: measures reference and Holdfast, prints one table and keeps the figures in
+ * docs/bench/. Options: --quick (100 pods), --pods N, --subject reference|holdfast (only one),
+ * --out FILE.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpus, release, totalmem } from 'node:os';
+import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { FULL, measure, QUICK, type Report, type Subject, tableOf } from '../test/bench/index.ts';
+import { REPOSITORY } from '../test/rig/index.ts';
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    pods: { type: 'string' },
+    subject: { type: 'string' },
+    out: { type: 'string' },
+  },
+});
+
+const SUBJECTS: readonly Subject[] = ['reference', 'holdfast'];
+
+function chosen(): readonly Subject[] {
+  if (values.subject === undefined) return SUBJECTS;
+  const found = SUBJECTS.filter((subject) => subject === values.subject);
+  if (found.length > 0) return found;
+  throw new Error(`--subject=${values.subject}: want one of ${SUBJECTS.join(', ')}`);
+}
+
+async function commit(): Promise<string> {
+  const git = Bun.spawn(['git', 'describe', '--always', '--dirty'], { cwd: REPOSITORY });
+  return (await new Response(git.stdout).text()).trim();
+}
+
+const base = values.quick ? QUICK : FULL;
+const size = values.pods === undefined ? base : { ...base, pods: Number(values.pods) };
+const subjects = chosen();
+const date = new Date().toISOString();
+const reports: Report[] = [];
+for (const subject of subjects) {
+  reports.push(await measure(subject, size, (line) => console.error(line)));
+}
+console.log(tableOf(reports));
+
+const name = `${date.slice(0, 10)}-${size.pods}-pods.json`;
+const out = values.out ?? join(REPOSITORY, 'docs', 'bench', name);
+const machine = {
+  processors: cpus().length,
+  model: cpus()[0]?.model,
+  memoryBytes: totalmem(),
+  kernel: release(),
+};
+mkdirSync(dirname(out), { recursive: true });
+const kept = { date, commit: await commit(), bun: Bun.version, machine, size, reports };
+writeFileSync(out, `${JSON.stringify(kept, null, 2)}\n`);
+console.log(`kept in ${out}`);

@@ -1,0 +1,2 @@
+/** The composition root's door. */
+export { runHoldfast, type World } from './run.ts';

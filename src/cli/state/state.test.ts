@@ -1,0 +1,391 @@
+import { afterEach, describe, expect, test } from 'bun:test';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { takeProcessLock } from '../../store/index.ts';
+import {
+  cleanUp,
+  intentRow,
+  objectRow,
+  openTestStore,
+  START,
+  temporaryDirectory,
+  workRow,
+} from '../../store/testing/kit.ts';
+import { NOW, runLine } from '../testing/ports.ts';
+
+afterEach(cleanUp);
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+
+/** A directory with a state file that has something of everything. */
+async function filled(): Promise<string> {
+  const dir = temporaryDirectory();
+  const { store, shut } = await openTestStore(dir);
+  const owner = { kind: 'Deployment', name: 'web', uid: 'uid-deployments.apps-default/web' };
+  const web = objectRow('deployments.apps', 'default/web', '7', { kind: 'Deployment' });
+  const replicas = objectRow('replicasets.apps', 'default/web-abc', '9', {});
+  const json = JSON.parse(replicas.json);
+  json.kind = 'ReplicaSet';
+  json.metadata.ownerReferences = [owner];
+  json.spec = { big: 1 };
+  store.objects.put(web);
+  store.objects.put({
+    ...replicas,
+    json: JSON.stringify(json).replace('"big":1', '"big":9223372036854775807'),
+  });
+  for (const resource of ['deployments.apps', 'replicasets.apps', 'pods']) {
+    store.objects.setResumePoint({ resource, resourceVersion: '12', observedAt: NOW - 3 * SECOND });
+  }
+  store.work.put(
+    workRow('deployment', 'default/web', {
+      failures: 3,
+      dueAt: NOW + 5 * SECOND,
+      lastError: 'quota\nexceeded',
+      updatedAt: NOW - 2 * MINUTE,
+    }),
+  );
+  store.work.put(workRow('replicaset', 'default/web-abc', { dueAt: 0 }));
+  store.expectations.put({
+    controller: 'replicaset-controller',
+    key: 'default/web-abc',
+    ownerUid: 'uid-replicasets.apps-default/web-abc',
+    adds: 2,
+    deletes: 1,
+    deleteKeys: ['default/web-abc-x'],
+    term: 4,
+    setAt: NOW - 3 * SECOND,
+  });
+  store.intents.put(
+    intentRow('q', {
+      ownerUid: 'uid-replicasets.apps-default/web-abc',
+      name: 'web-abc-q',
+      sentAt: NOW - 4 * SECOND,
+    }),
+  );
+  store.ownWrites.put({
+    controller: 'replicaset-controller',
+    ownerKey: 'default/web-abc',
+    ownerUid: 'uid-replicasets.apps-default/web-abc',
+    resource: 'pods',
+    resourceVersion: '15',
+    term: 4,
+  });
+  store.memory.put({
+    controller: 'job-controller',
+    key: 'default/web-abc',
+    subjectUid: 'uid-replicasets.apps-default/web-abc',
+    value: '{"failures":2}',
+    term: 4,
+    expiresAt: NOW + 10 * MINUTE,
+    updatedAt: NOW - 60 * MINUTE,
+  });
+  store.journal({
+    controller: 'replicaset-controller',
+    key: 'default/web-abc',
+    startedAt: NOW - 10 * MINUTE,
+    durationMs: 12.4,
+    outcome: 'ok',
+    error: '',
+    because: '3 pods wanted, 2 there',
+    writes: [
+      {
+        verb: 'create',
+        resource: 'pods',
+        namespace: 'default',
+        name: 'web-abc-q',
+        because: 'one is missing',
+        outcome: 'ok',
+      },
+    ],
+  });
+  store.journal({
+    controller: 'deployment-controller',
+    key: 'default/web',
+    startedAt: NOW - MINUTE,
+    durationMs: 1_500,
+    outcome: 'error',
+    error: 'quota exceeded',
+    because: '',
+    writes: [],
+  });
+  expect(store.commit()).toBe(true);
+  await shut();
+  return dir;
+}
+
+async function table(dir: string, ...argv: string[]): Promise<string[][]> {
+  const { code, out, err } = await runLine(['state', ...argv, `--state-dir=${dir}`]);
+  expect([code, err]).toEqual([0, '']);
+  const [note = '', blank, ...lines] = out.trimEnd().split('\n');
+  expect(note).toMatch(/state\.db, last written \S+ ago \(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\)$/);
+  expect(blank).toBe('');
+  return lines.map((line) => line.trimEnd().split(/ {2,}/));
+}
+
+async function data(dir: string, ...argv: string[]) {
+  const line = ['state', ...argv, '--state-dir', dir];
+  const json = await runLine([...line, '-o', 'json']);
+  expect([json.code, json.err]).toEqual([0, '']);
+  const yaml = await runLine([...line, '-o', 'yaml']);
+  const parsed = JSON.parse(json.out);
+  expect(parse(yaml.out)).toEqual(parsed);
+  expect(parsed.file).toBe(join(dir, 'state.db'));
+  expect(typeof parsed.ageMs).toBe('number');
+  return parsed;
+}
+
+describe('holdfast state', () => {
+  test('queues in short, the keys of one, and what fails', async () => {
+    const dir = await filled();
+    expect(await table(dir, 'queues')).toEqual([
+      ['QUEUE', 'KEYS', 'DIRTY', 'FAILING', 'FAILURES', 'NEXT'],
+      ['deployment', '1', '1', '1', '3', 'in 5s'],
+      ['replicaset', '1', '1', '0', '0', 'now'],
+    ]);
+    const failing = [
+      ['QUEUE', 'KEY', 'DIRTY', 'FAILURES', 'DUE', 'CHANGED', 'BECAUSE'],
+      ['deployment', 'default/web', 'yes', '3', 'in 5s', '2m', 'quota exceeded'],
+    ];
+    expect(await table(dir, 'queues', '--failing')).toEqual(failing);
+    expect(await table(dir, 'queues', 'deployment')).toEqual(failing);
+    expect(await table(dir, 'queues', 'nope')).toEqual([['No keys.']]);
+    const { items } = await data(dir, 'queues', 'deployment');
+    expect(items[0]).toMatchObject({ key: 'default/web', failures: 3, dirty: true });
+  });
+
+  test('expectations, intents, watches and memory', async () => {
+    const dir = await filled();
+    expect((await table(dir, 'expectations')).slice(1)).toEqual([
+      ['replicaset-controller', 'default/web-abc', '2', '1', 'default/web-abc-x', '3s', '4'],
+    ]);
+    expect(await table(dir, 'expectations', '--controller=job-controller')).toEqual([
+      ['Nothing is awaited.'],
+    ]);
+    expect((await table(dir, 'intents')).slice(1)).toEqual([
+      ['replicaset-controller', 'create', 'pods', 'default', 'web-abc-q', 'abc', '4s', '1'],
+    ]);
+    expect((await table(dir, 'watches')).slice(1)).toEqual([
+      ['deployments.apps', '12', '1', '3s'],
+      ['pods', '12', '0', '3s'],
+      ['replicasets.apps', '12', '1', '3s'],
+    ]);
+    expect((await table(dir, 'memory')).slice(1)).toEqual([
+      ['job-controller', 'default/web-abc', '{"failures":2}', 'in 10m', '1h', '4'],
+    ]);
+    for (const command of ['expectations', 'intents', 'watches', 'memory']) {
+      expect((await data(dir, command)).items.length).toBeGreaterThan(0);
+    }
+  });
+
+  test('objects: resources, keys, and one of them to the last digit', async () => {
+    const dir = await filled();
+    expect((await table(dir, 'objects')).map((row) => row.slice(0, 2))).toEqual([
+      ['RESOURCE', 'OBJECTS'],
+      ['deployments.apps', '1'],
+      ['replicasets.apps', '1'],
+    ]);
+    expect(await table(dir, 'objects', 'replicaset', '-n', 'default')).toEqual([
+      ['KEY', 'VERSION', 'UID'],
+      ['default/web-abc', '9', 'uid-replicasets.apps-default/web-abc'],
+    ]);
+    expect(await table(dir, 'objects', 'ReplicaSet', '-nother')).toEqual([
+      ['No such objects are cached.'],
+    ]);
+    for (const form of ['table', 'json', 'yaml']) {
+      const argv = ['state', 'objects', 'replicasets/default/web-abc', '-o', form];
+      const { out } = await runLine([...argv, `--state-dir=${dir}`]);
+      expect(out).toContain('9223372036854775807');
+    }
+  });
+
+  test('journal: newest first, filtered', async () => {
+    const dir = await filled();
+    const [head, ...rows] = await table(dir, 'journal');
+    expect(head).toEqual(['STARTED', 'CONTROLLER', 'KEY', 'OUTCOME', 'TOOK', 'WRITES', 'BECAUSE']);
+    const failed = [
+      '2026-01-01T00:09:00Z',
+      'deployment-controller',
+      'default/web',
+      'error',
+      '1500 ms',
+      '0',
+      'quota exceeded',
+    ];
+    const fine = [
+      '2026-01-01T00:00:00Z',
+      'replicaset-controller',
+      'default/web-abc',
+      'ok',
+      '12 ms',
+      '1',
+      '3 pods wanted, 2 there',
+    ];
+    expect(rows).toEqual([failed, fine]);
+    for (const filter of ['--failed', '--since=5m', '--limit=1', '--key=default/web']) {
+      expect((await table(dir, 'journal', filter)).slice(1)).toEqual([failed]);
+    }
+    expect((await table(dir, 'journal', '--controller', 'replicaset-controller')).slice(1)).toEqual(
+      [fine],
+    );
+  });
+
+  test('explain tells all about one object', async () => {
+    const dir = await filled();
+    const argv = ['state', 'explain', 'replicaset/default/web-abc', `--state-dir=${dir}`];
+    const { out } = await runLine(argv);
+    expect(out.split('\n').slice(2).join('\n')).toBe(`ReplicaSet default/web-abc
+  uid uid-replicasets.apps-default/web-abc, version 9
+  owned by Deployment default/web
+
+Work
+  queue replicaset: due now, because it changed
+
+Waiting for
+  replicaset-controller awaits 2 creations and 1 deletions, asked for 3s ago
+  replicaset-controller announced to create pods default/web-abc-q, sent 4s ago
+  replicaset-controller must see pods at version 15 first
+
+Memory
+  job-controller: {"failures":2} (1h ago)
+
+Journal, newest first
+  2026-01-01T00:00:00Z replicaset-controller default/web-abc: ok in 12 ms, because 3 pods wanted, 2 there
+      create pods default/web-abc-q: ok, because one is missing
+`);
+    const owner = await runLine(['state', 'explain', 'deploy/default/web', `--state-dir=${dir}`]);
+    expect(owner.err).toBe(
+      'Error: no cached resource is called "deploy"; ' +
+        'valid are deployments.apps, pods, replicasets.apps\n',
+    );
+    const deployment = await data(dir, 'explain', 'Deployment/default/web');
+    expect(deployment.dependents[0].key).toBe('default/web-abc');
+    const gone = await runLine(['state', 'explain', 'pods/default/x', `--state-dir=${dir}`]);
+    expect(gone.out).toContain('pods default/x is not cached: it is gone, or was never seen\n');
+  });
+
+  test('check ends with 1 if anything is wrong', async () => {
+    const dir = await filled();
+    const { code, out } = await runLine(['state', 'check', `--state-dir=${dir}`]);
+    expect(code).toBe(0);
+    expect(out).toContain('Nothing wrong: pages, indexes and rows are as they should be.\n');
+    const { store, shut } = await openTestStore(dir);
+    store.objects.put({ ...objectRow('pods', 'default/odd', '3'), resourceVersion: '4' });
+    store.commit();
+    await shut();
+    const bad = await runLine(['state', 'check', '-o', 'json', `--state-dir=${dir}`]);
+    expect(bad.code).toBe(1);
+    expect(JSON.parse(bad.out)).toMatchObject({
+      sound: false,
+      integrity: [],
+      findings: [
+        { what: 'an object whose columns differ from its JSON', where: ['pods default/odd'] },
+      ],
+    });
+  });
+
+  test('stats and export', async () => {
+    const dir = await filled();
+    const { out } = await runLine(['state', 'stats', `--state-dir=${dir}`]);
+    expect(out).toMatch(/^objects +2 +\d/m);
+    expect(out).toMatch(/^[\d.]+ KiB, of it .* free; log .*$/m);
+    const exported = await data(dir, 'export');
+    expect(Object.keys(exported).slice(3)).toEqual([
+      'facts',
+      'watches',
+      'work',
+      'expectations',
+      'intents',
+      'ownWrites',
+      'memory',
+      'journal',
+      'objects',
+    ]);
+    expect(exported.objects.map(({ key }: { key: string }) => key)).toEqual([
+      'default/web',
+      'default/web-abc',
+    ]);
+    const plain = await runLine(['state', 'export', `--state-dir=${dir}`]);
+    expect(JSON.parse(plain.out).work).toHaveLength(2);
+  });
+
+  test('reads while a process writes, and names the directory by --config', async () => {
+    const dir = temporaryDirectory();
+    const { store, shut } = await openTestStore(dir);
+    store.work.put(workRow('queue', 'a'));
+    store.commit();
+    const file = join(dir, 'config.yaml');
+    writeFileSync(file, `kind: HoldfastConfiguration\nstate-dir: ${dir}\n`);
+    const { out } = await runLine(['state', 'queues', '--config', file]);
+    expect(out).toMatch(/^queue +1 +1 +0 +0 +now$/m);
+    await shut();
+  });
+
+  test('forget deletes only what nobody uses, and only when told twice', async () => {
+    const dir = await filled();
+    const forget = (...more: string[]) =>
+      runLine(['state', 'forget', `--state-dir=${dir}`, ...more]);
+    const asked = await forget();
+    expect(asked.code).toBe(1);
+    expect(asked.err).toStartWith('Error: nothing was deleted; --yes deletes state.db');
+    const lock = takeProcessLock(dir, 'holdfast (pid 9)');
+    const locked = await forget('--yes');
+    // SQLite's locks are the process's own here, so that the refusal comes from SQLite all the same.
+    expect(locked.err).toBe(`Error: ${dir} is in use by holdfast (pid 9); stop it first\n`);
+    if (lock.held) lock.release();
+    const done = await forget('--yes');
+    expect([done.code, done.err]).toEqual([0, '']);
+    expect(done.out).toEndWith('The next start reads everything anew.\n');
+    expect(readdirSync(dir).filter((name) => name.startsWith('state.db'))).toEqual([]);
+    expect((await forget('--yes')).out).toBe(`There is no state in ${dir}.\n`);
+  });
+
+  test.each([
+    [['state', 'queues', 'a', 'b'], 'too many words: "b"; usage: state queues [QUEUE]'],
+    [
+      ['state', 'watches', '--nope'],
+      'there is no option --nope here; valid are: -o, --output FORMAT;',
+    ],
+    [['state', 'watches', '-o'], '-o needs a value: -o, --output FORMAT'],
+    [['state', 'queues', '--failing=yes'], '--failing takes no value, but got "yes"'],
+    [
+      ['state', 'journal', '--since=soon'],
+      '--since is "soon"; valid are ages like 90s, 10m, 2h, 1d',
+    ],
+    [['state', 'journal', '--limit=-1'], '--limit is "-1"; valid is a whole number from 0'],
+    [['state', 'explain'], 'which object? valid is KIND/NAMESPACE/NAME or KIND/NAME'],
+    [
+      ['state', 'explain', 'pods'],
+      '"pods" names no object; valid is KIND/NAMESPACE/NAME or KIND/NAME',
+    ],
+    [['state', 'explain', 'a/b/c/d'], '"a/b/c/d" names no object; valid is'],
+    [['state', 'objects', 'pods/default/x'], 'pods default/x is not cached'],
+    [['state', 'objects', 'nope'], 'no cached resource is called "nope"; valid are pods'],
+  ])('%j is refused', async (argv, message) => {
+    const dir = temporaryDirectory();
+    const { store, shut } = await openTestStore(dir);
+    store.objects.setResumePoint({ resource: 'pods', resourceVersion: '1', observedAt: START });
+    store.commit();
+    await shut();
+    const { code, out, err } = await runLine([
+      ...argv.slice(0, 2),
+      '--state-dir',
+      dir,
+      ...argv.slice(2),
+    ]);
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toStartWith(`Error: ${message}`);
+  });
+
+  test('without a state file, or with a bad --state-dir, it says so', async () => {
+    const dir = temporaryDirectory();
+    const none = await runLine(['state', 'queues', `--state-dir=${dir}`]);
+    expect([none.code, none.err]).toEqual([
+      1,
+      `Error: there is no state file at ${join(dir, 'state.db')}\n`,
+    ]);
+    const relative = await runLine(['state', 'queues', '--state-dir=here']);
+    expect(relative.err).toBe('Error: --state-dir must be an absolute path, but got "here"\n');
+  });
+});

@@ -1,0 +1,32 @@
+import { describe, expect, test } from 'bun:test';
+import { readdirSync } from 'node:fs';
+import { resourceId } from '../api/resource.ts';
+import { KNOWN_CONTROLLERS } from '../options/known-controllers.ts';
+import { CONTROLLERS } from './registry.ts';
+
+const names = CONTROLLERS.map(({ name }) => name);
+
+describe('the registry', () => {
+  test('has every folder here, by name', () => {
+    const folders = readdirSync(import.meta.dir, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && !entry.name.startsWith('_'))
+      .map(({ name }) => `${name}-controller`);
+    expect(names).toEqual(folders.sort());
+  });
+
+  test('gives no name or alias twice', () => {
+    const all = CONTROLLERS.flatMap(({ name, aliases }) => [name, ...aliases]);
+    expect(new Set(all).size).toBe(all.length);
+  });
+
+  test.each(CONTROLLERS.map((definition) => [definition.name, definition] as const))(
+    '%s is known to the command line by these traits',
+    (name, { aliases, gates, enabledByDefault, watches, writes }) => {
+      const known = KNOWN_CONTROLLERS.find((each) => each.name === name);
+      expect(known).toMatchObject({ aliases, gates, enabledByDefault, cloud: false });
+      expect(new Set(watches.map(resourceId)).size).toBe(watches.length);
+      expect(watches.length).toBeGreaterThan(0);
+      expect(writes.length).toBeGreaterThan(0);
+    },
+  );
+});

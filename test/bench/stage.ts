@@ -1,0 +1,84 @@
+/** The stage of a benchmark: a cluster of its own, nodes, a byte-counting proxy, one manager. */
+import {
+  type Cluster,
+  freePort,
+  HoldfastManager,
+  type Manager,
+  simulateNodesApart,
+  startCluster,
+  TcpProxy,
+  type Usage,
+} from '../rig/index.ts';
+import type { Subject } from './figures.ts';
+
+const LIFTED = ['--kube-api-qps=2000', '--kube-api-burst=4000'];
+
+/** Where a measurement began: what had been used by then. */
+export interface Mark {
+  /** Milliseconds of performance.now(). */
+  readonly at: number;
+  readonly usage: Usage;
+  /** Bytes the API server has sent to the manager. */
+  readonly bytesDown: number;
+}
+
+/** A subject on its stage. */
+export class Stage {
+  #manager: Manager | undefined;
+
+  private constructor(
+    readonly subject: Subject,
+    readonly cluster: Cluster,
+    private readonly proxy: TcpProxy,
+  ) {}
+
+  static async open(subject: Subject, nodes: number): Promise<Stage> {
+    const cluster = await startCluster({ audit: false });
+    const proxy = await TcpProxy.start(await freePort(), cluster.ports.apiServer);
+    cluster.onStop(() => proxy.stop());
+    await cluster.startScheduler();
+    // Taints are cleared so that no subject depends on its node controller being quick or there.
+    await simulateNodesApart(cluster, { count: nodes, clearTaint: true });
+    return new Stage(subject, cluster, proxy);
+  }
+
+  get manager(): Manager {
+    if (this.#manager) return this.#manager;
+    throw new Error('no manager was started on this stage');
+  }
+
+  /** Starts the subject; Holdfast goes on from the state of the one before. */
+  async start(limits: 'lifted' | 'default'): Promise<void> {
+    const before = this.#manager;
+    const kubeconfig = this.cluster.kubeconfig('kube-controller-manager', this.proxy.url);
+    const options = { kubeconfig, flags: limits === 'lifted' ? LIFTED : [] };
+    if (this.subject === 'reference') {
+      this.#manager = await this.cluster.startReference(options);
+      return;
+    }
+    const old = before instanceof HoldfastManager ? before : undefined;
+    const { stateDir, runtimeDir } = old ?? {};
+    const compiled = true;
+    this.#manager = await this.cluster.startHoldfast({
+      ...options,
+      compiled,
+      stateDir,
+      runtimeDir,
+    });
+  }
+
+  /** Bytes the API server has sent to the subject, over all its processes. */
+  get bytesDown(): number {
+    return this.proxy.traffic.down;
+  }
+
+  /** What has been used up to now. */
+  mark(): Mark {
+    const usage = this.manager.usage();
+    return { at: performance.now(), usage, bytesDown: this.bytesDown };
+  }
+
+  async close(): Promise<void> {
+    await this.cluster.stop();
+  }
+}
