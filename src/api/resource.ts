@@ -64,6 +64,8 @@ export const CONTROLLER_REVISIONS = resource(
   'ControllerRevision',
   true,
 );
+export const JOBS = resource('batch', 'v1', 'jobs', 'Job', true);
+export const CRON_JOBS = resource('batch', 'v1', 'cronjobs', 'CronJob', true);
 export const LEASES = resource('coordination.k8s.io', 'v1', 'leases', 'Lease', true);
 export const TOKEN_REVIEWS = resource(
   'authentication.k8s.io',

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { resourceId } from '../api/resource.ts';
 import { KNOWN_CONTROLLERS } from '../options/known-controllers.ts';
 import { CONTROLLERS } from './registry.ts';
@@ -8,9 +9,10 @@ const names = CONTROLLERS.map(({ name }) => name);
 
 describe('the registry', () => {
   test('has every folder here, by name', () => {
-    const folders = readdirSync(import.meta.dir, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory() && !entry.name.startsWith('_'))
-      .map(({ name }) => `${name}-controller`);
+    const folders = readdirSync(import.meta.dir)
+      .filter((name) => !name.startsWith('_'))
+      .filter((name) => existsSync(join(import.meta.dir, name, 'index.ts')))
+      .map((name) => `${name}-controller`);
     expect(names).toEqual(folders.sort());
   });
 

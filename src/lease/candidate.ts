@@ -63,7 +63,7 @@ export class Candidate {
     this.#keeper = new RecordKeeper(setup, ports.records);
   }
 
-  /** Stands for election until `release`, then releases the Lease if it is ours. Never rejects. */
+  /** Stands for election until `release`, then releases the Lease if it is ours. */
   async run(): Promise<void> {
     this.#log('info', ATTEMPTING);
     while (!this.#stopping) {

@@ -10,6 +10,7 @@ const RENEWED_AT = 2;
 const ALIVE_AT = 3;
 const CELLS = 4;
 
+/** One view of the shared memory; each thread has its own. */
 export class Cells {
   readonly buffer: SharedArrayBuffer;
   readonly #cells: BigInt64Array;

@@ -8,12 +8,11 @@
  * expires instead of at its next poll; and a process of ours that is surely dead is succeeded
  * early (`takeover.ts`).
  */
+import { HURRIED_TAKES_MAX } from '../runtime/limits.ts';
 import type { ElectionState, Moment, Rules, Step, Take, Turn } from './state.ts';
 import { mayTake } from './takeover.ts';
 import { type ElectionRecord, type SeenLease, sameRecord, termOf } from './term.ts';
 import { acquireWaitMs, holdMs, leaseSeconds, microTime } from './times.ts';
-
-const HURRIED_TAKES_MAX = 3;
 
 /** A candidate that has seen nothing yet. */
 export const NEWCOMER: ElectionState = Object.freeze({

@@ -17,6 +17,7 @@ import type { Rules } from './state.ts';
 import type { Lead, SeenLease } from './term.ts';
 import { type CandidateThread, type StartThread, workerThreads } from './thread.ts';
 import type { ElectionOptions, Elector, ElectorState, LeaseInfo } from './types.ts';
+import { writePosted } from './worker-log.ts';
 
 /** Upstream's tolerance: a leader is unhealthy when its renewal is older than this and the Lease. */
 const EXPIRED_LEASE_TOLERANCE_MS = 20_000;
@@ -174,12 +175,13 @@ export class LeaseElector implements Elector {
     else if (said.kind === 'lost' && said.round === this.#round) this.#lose(said.because);
     else if (said.kind === 'seen') this.#see(said.seen);
     else if (said.kind === 'slow-path') this.#metrics.slowPath();
-    else if (said.kind === 'log') writeLog(this.#log, said);
+    else if (said.kind === 'log') writePosted(this.#log, said);
   }
 
   #lead(lead: Lead, seen: SeenLease): void {
     if (this.#options.clock.monotonic() >= this.#cells.heldUntil()) {
       // Over before it was heard of: nothing has begun, so nothing needs to stop.
+      this.#round++;
       this.#standBy();
       return;
     }
@@ -193,13 +195,13 @@ export class LeaseElector implements Elector {
   }
 
   #lose(because: string): void {
+    // Whatever the candidate says about this round from now on is void.
+    this.#round++;
     if (!this.#endTerm()) {
       this.#standBy();
       return;
     }
     this.#log.error('leaderelection lost', new Error(because));
-    // Whatever the candidate says about this round from now on is void.
-    this.#round++;
     this.#settling = true;
     void this.#listeners.lost(because).then(() => {
       this.#settling = false;
@@ -219,10 +221,9 @@ export class LeaseElector implements Elector {
     return true;
   }
 
-  /** Begins another wish to lead, with another thread if there is none. */
+  /** Lets the candidate wish to lead again; starts another one if there is none. */
   #standBy(): void {
     if (this.#stopped) return;
-    this.#round++;
     if (this.#thread !== undefined) {
       const { remembered } = this.#rules;
       this.#thread.post({ kind: 'stand-by', round: this.#round, remembered });
@@ -287,12 +288,4 @@ export class LeaseElector implements Elector {
 function threadsOf({ config, version = 'unknown', log }: ElectionOptions): StartThread {
   const verbosity = LOG_LEVELS.findLast((level) => log.enabled(level)) ?? 0;
   return workerThreads({ config, version, verbosity });
-}
-
-function writeLog(log: Logger, said: Extract<FromCandidate, { kind: 'log' }>): void {
-  const { level, message, fields } = said;
-  if (level === 'error') log.error(message, fields.err, fields);
-  else if (level === 'info') log.info(message, fields);
-  else if (level === 'warning') log.warning(message, fields);
-  else log.v(level).info(message, fields);
 }

@@ -118,6 +118,7 @@ describe('who is dead for certain', () => {
 
   test.each([
     ['without a lock', RECORD, undefined, HERE, undefined],
+    ['after a reboot without a lock', RECORD, REMEMBERED, REBOOT, undefined],
     ['under another lock', RECORD, undefined, HERE, '8:43'],
     [
       'after a reboot under another host name',

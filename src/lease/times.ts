@@ -14,7 +14,7 @@ export interface ElectionTimes {
 const ACQUIRE_JITTER = 1.2;
 const CALL_TIMEOUT_MS_MIN = 1_000;
 /** Of a record's duration, the share beyond which a holder never counts on the Lease. */
-const DURATION_USED_MAX = 0.8;
+const USABLE_SHARE_OF_DURATION = 0.8;
 
 /**
  * Refuses times with which no election can work, as upstream does when its election starts: each
@@ -50,7 +50,7 @@ export function leaseSeconds(times: ElectionTimes): number {
  */
 export function holdMs(times: ElectionTimes): number {
   const duration = leaseSeconds(times) * 1_000;
-  const renew = Math.min(times.renewDeadlineMs, DURATION_USED_MAX * duration);
+  const renew = Math.min(times.renewDeadlineMs, USABLE_SHARE_OF_DURATION * duration);
   return Math.min(renew + times.retryPeriodMs, (duration + renew) / 2);
 }
 

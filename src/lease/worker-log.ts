@@ -26,6 +26,15 @@ export function postedLogger(
   };
 }
 
+/** Writes a posted line. */
+export function writePosted(log: Logger, { level, message, fields }: Line): void {
+  const { err, ...others } = fields;
+  if (level === 'error') log.error(message, err, others);
+  else if (level === 'info') log.info(message, fields);
+  else if (level === 'warning') log.warning(message, fields);
+  else log.v(level).info(message, fields);
+}
+
 function plain(fields: LogFields): Line['fields'] {
   const named = Object.entries(fields).map(([name, value]) => [name, plainValue(value)]);
   return Object.fromEntries(named) as Line['fields'];

@@ -87,8 +87,14 @@ export function kindOf(row: FlagRow): Kind<FlagValue> {
   return KINDS[row.kind] as Kind<FlagValue>;
 }
 
+const defaults = new Map<string, FlagValue>();
+
 /** What a flag holds when nobody sets it. */
 export function defaultOf(row: FlagRow): FlagValue {
+  const known = defaults.get(row.name);
+  if (known !== undefined) return known;
   const kind = kindOf(row);
-  return row.default === undefined ? kind.zero : kind.parse(row.default, undefined);
+  const value = row.default === undefined ? kind.zero : kind.parse(row.default, undefined);
+  defaults.set(row.name, value);
+  return value;
 }

@@ -52,6 +52,7 @@ export interface ParsePorts {
   readonly readText?: ReadText;
 }
 
+/** What is refused once the words themselves were understood. */
 class SetupFault extends Error {}
 
 /** The first fault of what is decided right after parsing: versions, then feature gates. */
@@ -63,8 +64,10 @@ function resolveEarly(values: FlagValues): { versions: EffectiveVersions; gates:
     );
     return { versions, gates: resolveGates(values.prefixed('feature-gates'), versions) };
   } catch (error) {
-    if (error instanceof GateErrors) throw new SetupFault(aggregate(error.messages));
-    if (error instanceof ValueError) throw new SetupFault(error.message);
+    if (error instanceof GateErrors) {
+      throw new SetupFault(aggregate(error.messages), { cause: error });
+    }
+    if (error instanceof ValueError) throw new SetupFault(error.message, { cause: error });
     throw error;
   }
 }
@@ -76,18 +79,21 @@ function resolveMigration(values: FlagValues, readText: ReadText) {
   try {
     return readLeaderMigration(path, readText);
   } catch (error) {
-    throw new SetupFault(error instanceof Error ? error.message : String(error));
+    throw new SetupFault(error instanceof Error ? error.message : String(error), { cause: error });
   }
 }
 
 function readConfig(line: SetValues, readText: ReadText) {
   const path = line.get('config');
   if (typeof path !== 'string' || path === '') return undefined;
+  let text: string;
   try {
-    return parseFile(path, readText(path));
+    text = readText(path);
   } catch (error) {
-    throw new SetupFault(`--config ${path}: ${readProblem('open', path, error)}`);
+    const reason = readProblem('open', path, error);
+    throw new SetupFault(`--config ${path}: ${reason}`, { cause: error });
   }
+  return parseFile(path, text);
 }
 
 function refuse(errors: readonly string[]): void {
@@ -115,7 +121,8 @@ function setUp({ line, env, program, readText }: Setup): ParseResult {
   refuse(checkLogging(values, gates));
   refuse(checkValues(values, versions, gates, readText));
   const migration = resolveMigration(values, readText);
-  refuse([setupProblem(values) ?? []].flat());
+  const problem = setupProblem(values);
+  if (problem !== undefined) throw new SetupFault(problem);
   const parts = { program, values, versions, gates, migration, env, readText };
   return { kind: 'options', options: buildOptions(parts), notices };
 }

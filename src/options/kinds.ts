@@ -139,8 +139,7 @@ function parts(text: string): string[] {
   return text.split(',').filter((part) => part !== '');
 }
 
-function parseIp(text: string, before: string | undefined): string {
-  if (text === '') return before ?? '';
+function parseIp(text: string): string {
   const address = parseAddress(text.trim());
   if (address === undefined) throw new ValueError(`failed to parse IP: ${quote(text)}`);
   return address;

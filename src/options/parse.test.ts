@@ -26,6 +26,8 @@ describe('forms of a flag', () => {
     [['-hv4'], { help: true, v: 4 }],
     [['-h=false'], { help: false }],
     [['-v1', '-v=2', '--v', '3'], { v: 3 }],
+    [['--bind-address='], { 'bind-address': '0.0.0.0' }],
+    [['--bind-address=::1', '--bind-address='], { 'bind-address': '::1' }],
     [['--version'], { version: 'true' }],
     [['--version=raw'], { version: 'raw' }],
   ])('%j', (argv, values) => {
@@ -86,7 +88,6 @@ describe('every flag', () => {
   /** A text that can be given again: lists lose their brackets, and empty ones mean nothing. */
   function given(row: FlagRow, value: FlagValue): string {
     const printed = kindOf(row).print(value);
-    if (row.kind === 'ip' && printed === '<nil>') return '';
     return /^\[[\s\S]*\]$/.test(printed) ? printed.slice(1, -1) : printed;
   }
 

@@ -1,7 +1,7 @@
 /** Reads a command line as pflag does: long and short flags, values, repeated lists, its errors. */
 
 import type { FlagRow } from './flags/row.ts';
-import { FLAGS, kindOf } from './flags.ts';
+import { defaultOf, FLAGS, kindOf } from './flags.ts';
 import { ValueError } from './go/number.ts';
 import { quote, quoteRune } from './go/quote.ts';
 import type { FlagValue } from './kinds.ts';
@@ -38,6 +38,8 @@ function flagText({ name, shorthand }: FlagRow): string {
 
 /** The flag's value out of a text. Throws ValueError with pflag's words. */
 export function parseValue(row: FlagRow, text: string, before: FlagValue | undefined): FlagValue {
+  // pflag leaves an address as it is when it is given an empty text.
+  if (row.kind === 'ip' && text === '') return before ?? defaultOf(row);
   try {
     return kindOf(row).parse(text, before);
   } catch (error) {

@@ -4,6 +4,8 @@ import type {
   Controller,
   ControllerContext,
   ControllerDefinition,
+  ControllerMemory,
+  ControllerMemoryOptions,
   EventRecorder,
   Expectations,
   PodControl,
@@ -15,6 +17,7 @@ import { createExpectations, type RememberedExpectations } from './expectations.
 import { Intents } from './intents.ts';
 import type { Logger } from './log.ts';
 import type { Lead, ManagerDeps } from './manager.ts';
+import { createMemory } from './memory.ts';
 import { createOwnWrites, type OwnWrites } from './own-writes.ts';
 import { createPodControl } from './pod-control.ts';
 import { createLimiter } from './queue/limiter.ts';
@@ -37,6 +40,8 @@ export class ControllerHost {
   readonly #ownWrites: OwnWrites;
   readonly #events: EventMemory;
   readonly intents: Intents;
+  /** Forget what was taken over only until the caches have caught up. */
+  readonly #atFence: (() => void)[] = [];
   #expectations: RememberedExpectations | undefined;
   #controller: Controller | undefined;
   #workers: Promise<void> = Promise.resolve();
@@ -142,8 +147,11 @@ export class ControllerHost {
     this.#events.save(now);
   }
 
+  /** The caches have caught up: what only bridged their lag is forgotten. */
   dropRestoredExpectations(): void {
-    this.#expectations?.dropRestored();
+    const queue = this.#controller?.queues[0]?.queue;
+    for (const key of this.#expectations?.dropRestored() ?? []) queue?.add(key);
+    for (const forget of this.#atFence) forget();
   }
 
   healthCheck(): HealthCheck {
@@ -187,6 +195,7 @@ export class ControllerHost {
       queue: (name, limiter) => this.#queue(name, limiter),
       events: (component) => this.#recorder(component),
       expectations: () => this.#expectationsOf(),
+      memory: (what, options) => this.#memory(what, options),
       caughtUp: (ownerKey, ownerUid) =>
         this.#ownWrites.caughtUp(ownerKey, ownerUid, (id) => deps.informers.versionOf(id)),
       podControl: (events, { guard }) => this.#podControl(events, guard),
@@ -244,6 +253,25 @@ export class ControllerHost {
         this.#ownWrites.forget(key);
       },
     };
+  }
+
+  #memory<T>(what: string, options: ControllerMemoryOptions<T>): ControllerMemory<T> {
+    const { store, clock } = this.#deps;
+    const memory = createMemory<T>({
+      controller: `${this.name}/${what}`,
+      store: store.memory,
+      clock,
+      term: this.#lead.term,
+      encode: options.encode,
+      decode: options.decode,
+    });
+    if (options.holds !== 'fence') memory.restore();
+    else if (!this.#lead.seamless) memory.clear();
+    else {
+      memory.restore();
+      this.#atFence.push(() => memory.dropRestored());
+    }
+    return memory;
   }
 
   #podControl(events: EventRecorder, guard: boolean): PodControl {

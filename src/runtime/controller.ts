@@ -5,6 +5,7 @@ import type { KubeClient, ObjectRef, PatchKind } from '../kube/types.ts';
 import type { Clock } from './clock.ts';
 import type { InformerSet, ObjectRecord } from './informer/types.ts';
 import type { Logger } from './log.ts';
+import type { Memory } from './memory.ts';
 import type { Metrics } from './metrics.ts';
 import type { HealthCheck } from './status.ts';
 
@@ -93,7 +94,12 @@ export interface SyncClient {
   /** All pages, live. */
   listAll<T extends KubeObject>(
     resource: Resource,
-    options: { namespace?: string; labelSelector?: string; metadataOnly?: boolean },
+    options: {
+      namespace?: string;
+      labelSelector?: string;
+      fieldSelector?: string;
+      metadataOnly?: boolean;
+    },
   ): Promise<readonly T[]>;
   create<T extends KubeObject>(
     resource: Resource,
@@ -160,6 +166,22 @@ export interface Expectations {
   satisfied(key: string, ownerUid?: string): boolean;
   forget(key: string): void;
 }
+
+/** How a memory is stored, and how far it is trusted after a restart. */
+export interface ControllerMemoryOptions<T> {
+  encode(value: T): string;
+  /** Throws for a text it can't read; that row is dropped. */
+  decode(text: string): T;
+  /**
+   * 'lead' (default): what the term directly before remembered is taken over. 'fence': only if that
+   * process died a moment ago, and only until the caches have caught up: for what a cache that lags
+   * can't show yet.
+   */
+  readonly holds?: 'lead' | 'fence';
+}
+
+/** What a controller remembers beyond a restart; a value of another UID is never given. */
+export type ControllerMemory<T> = Pick<Memory<T>, 'get' | 'set' | 'delete' | 'all'>;
 
 /** What a pod is created from. */
 export interface PodCreation {
@@ -234,6 +256,8 @@ export interface ControllerContext {
   queue(name: string, limiter?: QueueLimiterOptions): WorkQueue;
   events(component: string): EventRecorder;
   expectations(): Expectations;
+  /** A memory of this controller by the name of what is remembered; ask once for each. */
+  memory<T>(what: string, options: ControllerMemoryOptions<T>): ControllerMemory<T>;
   /** True unless an informer is behind our own writes for this owner; counts a skip if not. */
   caughtUp(ownerKey: string, ownerUid: string): boolean;
   podControl(events: EventRecorder, options: { guard: boolean }): PodControl;

@@ -22,8 +22,11 @@ export interface RememberedExpectations extends Expectations {
    * timeout again: nobody watched meanwhile); rows of other terms are deleted.
    */
   restore(): void;
-  /** Forgets what was restored: all that had arrived is visible now. What was set since stays. */
-  dropRestored(): void;
+  /**
+   * Forgets what was restored: all that had arrived is visible now. What was set since stays. Gives
+   * the keys that waited for it: they must be synced again.
+   */
+  dropRestored(): string[];
   /** Forgets everything, also what is only in the store; e.g. when the server was rewound. */
   clear(): void;
   /** Everything awaited, for people. */
@@ -93,8 +96,10 @@ class Book implements RememberedExpectations {
     }
   }
 
-  dropRestored(): void {
-    for (const [key, awaited] of this.#awaited) if (awaited.restored) this.#drop(key, awaited);
+  dropRestored(): string[] {
+    const waiting = [...this.#awaited].filter(([, { restored }]) => restored);
+    for (const [key, awaited] of waiting) this.#drop(key, awaited);
+    return waiting.map(([key]) => key);
   }
 
   clear(): void {

@@ -111,6 +111,8 @@ export const IDENTITY_BACKOFF_BASE_MS = 200;
 export const IDENTITY_BACKOFF_MAX_MS = 10_000;
 
 // Leader election
+/** Takes repeated at once after a conflict with the last request of a dead process. */
+export const HURRIED_TAKES_MAX = 3;
 /** Renew times of unanswered writes that a runtime record keeps. */
 export const RENEW_TIMES_MAX = 4;
 export const RUNTIME_RECORD_BYTES_MAX = 16 * 1024;

@@ -123,4 +123,16 @@ describe('after a restart', () => {
     expect(next.all()).toEqual([]);
     expect(store.all()).toEqual([]);
   });
+
+  test('what was restored can be forgotten, what was set since stays', () => {
+    const before = open(7);
+    before.set('ns/a', 'uid', { n: 1 });
+    before.set('ns/b', 'uid', { n: 2 });
+    const memory = open(8);
+    memory.restore();
+    memory.set('ns/b', 'uid', { n: 2 });
+    memory.dropRestored();
+    expect(memory.all().map(({ key }) => key)).toEqual(['ns/b']);
+    expect(store.all().map(({ key }) => key)).toEqual(['ns/b']);
+  });
 });

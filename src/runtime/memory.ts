@@ -42,12 +42,21 @@ export interface Memory<T> {
    * time between was not watched. Rows of other terms and unreadable ones are deleted.
    */
   restore(): { readonly kept: number; readonly dropped: number };
+  /** Forgets what was restored and not set anew since. */
+  dropRestored(): void;
   /** Forgets everything, also what is only in the store. */
   clear(): void;
 }
 
 interface Entry<T> extends Remembered<T>, Due {
   readonly row: MemoryRow;
+  readonly restored: boolean;
+}
+
+interface Given<T> extends Remembered<T> {
+  readonly text: string;
+  readonly expiresInMs: number | undefined;
+  readonly restored?: boolean;
 }
 
 class RowMemory<T> implements Memory<T> {
@@ -69,7 +78,8 @@ class RowMemory<T> implements Memory<T> {
   }
 
   set(key: string, subjectUid: string, value: T, options?: { expiresInMs?: number }): void {
-    this.#put(key, subjectUid, value, this.#options.encode(value), options?.expiresInMs);
+    const text = this.#options.encode(value);
+    this.#put({ key, subjectUid, value, text, expiresInMs: options?.expiresInMs });
   }
 
   delete(key: string): void {
@@ -97,10 +107,15 @@ class RowMemory<T> implements Memory<T> {
         continue;
       }
       const expiresInMs = row.expiresAt > 0 ? row.expiresAt - row.updatedAt : undefined;
-      this.#put(row.key, row.subjectUid, value.read, row.value, expiresInMs);
+      const { key, subjectUid, value: text } = row;
+      this.#put({ key, subjectUid, value: value.read, text, expiresInMs, restored: true });
       kept++;
     }
     return { kept, dropped: rows.length - kept };
+  }
+
+  dropRestored(): void {
+    for (const entry of [...this.#entries.values()]) if (entry.restored) this.#drop(entry);
   }
 
   clear(): void {
@@ -117,7 +132,8 @@ class RowMemory<T> implements Memory<T> {
     }
   }
 
-  #put(key: string, subjectUid: string, value: T, text: string, expiresInMs?: number): void {
+  #put(given: Given<T>): void {
+    const { key, subjectUid, value, text, expiresInMs, restored = false } = given;
     const { controller, store, clock, term, rowsMax = MEMORY_ROWS_MAX } = this.#options;
     const now = clock.now();
     const expiresAt = expiresInMs === undefined ? 0 : now + expiresInMs;
@@ -125,7 +141,7 @@ class RowMemory<T> implements Memory<T> {
     this.#expire();
     const before = this.#entries.get(key);
     if (before !== undefined) this.#forget(before);
-    const entry: Entry<T> = { key, subjectUid, value, row, dueAt: 0, place: -1 };
+    const entry: Entry<T> = { key, subjectUid, value, row, restored, dueAt: 0, place: -1 };
     this.#entries.set(key, entry);
     if (expiresInMs !== undefined) this.#expiring.put(entry, clock.monotonic() + expiresInMs);
     store.put(row);

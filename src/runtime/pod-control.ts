@@ -20,6 +20,7 @@ import type {
   PodCreation,
   SyncRun,
 } from './controller.ts';
+import { nameSelector } from './find-one.ts';
 import type { ObjectRecord } from './informer/types.ts';
 import type { Intents } from './intents.ts';
 import { NAME_COLLISIONS_MAX, POD_DELETES_AT_ONCE, SLOW_START_INITIAL } from './limits.ts';
@@ -167,15 +168,13 @@ class ExactPodControl implements PodControl {
 
   /** The name is taken: by the pod an earlier attempt of ours made, or by a stranger. */
   async #isOurs(run: SyncRun, pod: PodCreation, name: string): Promise<boolean> {
-    try {
-      const found = await run.client.get<Pod>(PODS, { namespace: pod.namespace, name });
-      const controller = (found.metadata.ownerReferences ?? []).find((ref) => ref.controller);
-      const going = found.metadata.deletionTimestamp !== undefined;
-      return controller?.uid === pod.owner.uid && !going;
-    } catch (error) {
-      if (isNotFound(error)) return false;
-      throw error;
-    }
+    // Few controllers may GET pods; all that make some may list them.
+    const options = { namespace: pod.namespace, fieldSelector: nameSelector(name) };
+    const [found] = await run.client.listAll<Pod>(PODS, options);
+    if (found === undefined) return false;
+    const controller = (found.metadata.ownerReferences ?? []).find((ref) => ref.controller);
+    const going = found.metadata.deletionTimestamp !== undefined;
+    return controller?.uid === pod.owner.uid && !going;
   }
 
   #createFailed(owner: KubeObject, intent: IntentRow, error: unknown): void {

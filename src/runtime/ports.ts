@@ -41,11 +41,17 @@ export interface ObjectRows {
   scan(resource: string): Iterable<ObjectRow>;
   heads(resource: string): Iterable<ObjectHead>;
   resumePoint(resource: string): ResumePoint | undefined;
-  /** In the same commit as the rows put before it. */
+  /**
+   * In the same commit as the rows put before it. Ignored for a torn resource that has not been
+   * dropped since it was torn: the point would be ahead of the rows.
+   */
   setResumePoint(point: ResumePoint): void;
-  /** Forgets a resource: rows and resume point. */
+  /** Forgets a resource: rows and resume point. Of a torn one, this begins the list that mends it. */
   drop(resource: string): void;
-  /** True while rows of this resource may be missing because the disk failed past the bound. */
+  /**
+   * True while rows of this resource may be missing because the disk failed past the bound. It ends
+   * when a resume point set after a `drop` has been committed.
+   */
   torn(resource: string): boolean;
 }
 
@@ -180,7 +186,10 @@ export interface StorePort {
    * not worth a commit of its own (bookmarks) can travel along.
    */
   beforeCommit(hook: () => void): void;
-  /** Commit barrier: everything put so far is in the file when this returns true. */
+  /**
+   * Commit barrier: everything put so far is in the file when this returns true. False: a crash now
+   * would forget some of it (the disk is failing, or there is no file); no reason not to go on.
+   */
   commit(): boolean;
   /** Another cluster or a rewound one: forget objects, points and everything derived. */
   forgetCluster(because: string): void;

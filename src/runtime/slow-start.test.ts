@@ -20,6 +20,19 @@ describe('slowStart', () => {
     expect(await result).toEqual({ successes: 10, tried: 10, error: undefined });
   });
 
+  test('batches do not grow beyond their bound', async () => {
+    const batches: number[] = [];
+    let size = 0;
+    const wave = async (): Promise<void> => {
+      size++;
+      if (size === 1) queueMicrotask(() => batches.push(size));
+      await new Promise(setImmediate);
+      size = 0;
+    };
+    await slowStart(12, 1, wave, 4);
+    expect(batches).toEqual([1, 2, 4, 4, 1]);
+  });
+
   test('ends with the first batch that has an error, after the whole batch', async () => {
     const result = await slowStart(20, 1, async (index) => {
       if (index === 4) throw new Error('first');

@@ -10,13 +10,15 @@ export interface SlowStartResult {
 }
 
 /**
- * Calls `fn` with 0, 1, ... `count` - 1 in batches of `initial`, then twice as many each time. The
- * calls of a batch run at once; the first batch with any error is the last one. Never rejects.
+ * Calls `fn` with 0, 1, ... `count` - 1 in batches of `initial`, then twice as many each time, up
+ * to `batchMax`. The calls of a batch run at once; the first batch with any error is the last one.
+ * Never rejects.
  */
 export async function slowStart(
   count: number,
   initial: number,
   fn: (index: number) => Promise<void>,
+  batchMax = Number.POSITIVE_INFINITY,
 ): Promise<SlowStartResult> {
   let successes = 0;
   let tried = 0;
@@ -34,7 +36,7 @@ export async function slowStart(
     const first = tried;
     tried += size;
     await Promise.all(Array.from({ length: size }, (_, i) => call(first + i)));
-    size = Math.min(2 * size, count - tried);
+    size = Math.min(2 * size, batchMax, count - tried);
   }
   return { successes, tried, error: errors[0] };
 }

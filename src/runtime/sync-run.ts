@@ -81,7 +81,7 @@ export class RecordedRun implements SyncRun, SyncClient {
 
   async listAll<T extends KubeObject>(
     resource: Resource,
-    options: { namespace?: string; labelSelector?: string; metadataOnly?: boolean },
+    options: Parameters<SyncClient['listAll']>[1],
   ): Promise<readonly T[]> {
     const items: T[] = [];
     let token = '';

@@ -1,6 +1,6 @@
 /**
- * What was put or deleted and has not reached the disk yet. Plain memory: nothing here knows SQLite.
- * Changes of one key coalesce, the last one wins.
+ * What was put or deleted and has not reached the disk yet, in plain memory. Changes of one key
+ * coalesce, the last one wins.
  */
 import { JOURNAL_PENDING_MAX } from '../runtime/limits.ts';
 import type {

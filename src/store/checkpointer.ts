@@ -8,6 +8,17 @@ interface Waiting {
 }
 
 /**
+ * The worker's file. In a compiled binary all modules are one file at the root of the embedded file
+ * system, and the worker is where `bun build --compile --root=src src/main.ts
+ * src/store/checkpoint-worker.ts` puts it.
+ */
+function workerUrl(): URL {
+  const compiled = import.meta.url.includes('/$bunfs/');
+  const path = compiled ? './store/checkpoint-worker.ts' : './checkpoint-worker.ts';
+  return new URL(path, import.meta.url);
+}
+
+/**
  * A helper in a thread of its own (a Bun worker). If the thread fails to start or dies, every job
  * asked, now and later, is rejected and the hold ends.
  */
@@ -16,7 +27,7 @@ export function helperThread(): Helper {
   const waiting = new Map<number, Waiting>();
   let lost: Error | undefined;
   let jobs = 0;
-  const worker = new Worker(new URL('./checkpoint-worker.ts', import.meta.url));
+  const worker = new Worker(workerUrl());
   const send = (message: WorkerMessage) => worker.postMessage(message);
   const lose = (error: Error) => {
     lost ??= error;

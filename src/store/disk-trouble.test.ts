@@ -1,31 +1,24 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, afterEach, describe, expect, test } from 'bun:test';
-import {
-  existsSync,
-  mkdirSync,
-  openSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeSync,
-} from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   BATCH_RETRY_MS_MAX,
   BATCH_TORN_BYTES,
-  QUICK_CHECK_DELAY_MS,
+  CHECKPOINT_INTERVAL_MS,
   REOPEN_DELAY_MS_MAX,
 } from '../runtime/limits.ts';
-import type { StorePort } from '../runtime/ports.ts';
 import { STATE_FILE } from './index.ts';
 import {
   cleanUp,
+  fileWithPods,
   headsOf,
   intentRow,
   objectRow,
   openTestStore,
+  putPods,
   type SmallDisk,
-  START,
+  setPoint,
   smallDisk,
   startChild,
   temporaryDirectory,
@@ -53,32 +46,6 @@ function mountDisk(kib: number): SmallDisk {
   if (disk === undefined) throw new Error('mounting was possible a moment ago');
   mounted.push(disk);
   return disk;
-}
-
-function putPods(store: StorePort, from: number, to: number, padding = 500): void {
-  for (let i = from; i < to; i++) {
-    const key = `default/p${String(i).padStart(5, '0')}`;
-    store.objects.put(objectRow('pods', key, String(i), { pad: 'x'.repeat(padding) }));
-  }
-}
-
-function setPoint(store: StorePort, resource: string, version: number): void {
-  store.objects.setResumePoint({ resource, resourceVersion: String(version), observedAt: START });
-}
-
-/** A closed state file with many pods in it. */
-async function fileWithPods(dir: string): Promise<string> {
-  const { store, shut } = await openTestStore(dir);
-  putPods(store, 0, 2_000);
-  setPoint(store, 'pods', 2_000);
-  store.work.put(workRow('queue', 'default/p00001'));
-  await shut();
-  return join(dir, STATE_FILE);
-}
-
-function overwrite(path: string, at: number, bytes: number): void {
-  const file = openSync(path, 'r+');
-  writeSync(file, Buffer.alloc(bytes, 0xa5), 0, bytes, at);
 }
 
 describe('a full disk', () => {
@@ -110,6 +77,21 @@ describe('a full disk', () => {
     expect(headsOf(again.store, 'pods')).toHaveLength(399);
     expect(again.store.intents.all()).toHaveLength(1);
     await again.shut();
+  });
+
+  onSmallDisk('that has no room for a checkpoint is told, and tried again', async () => {
+    const disk = mountDisk(2048);
+    const { store, clock, shut } = await openTestStore(join(disk.dir, 'state'));
+    putPods(store, 0, 200);
+    expect(store.commit()).toBe(true);
+    disk.fill();
+    await clock.advance(CHECKPOINT_INTERVAL_MS);
+    expect(store.health().problem).toContain('checkpoint failed: SQLITE_FULL');
+    disk.free();
+    await clock.advance(CHECKPOINT_INTERVAL_MS);
+    expect(store.health().problem).toBe('');
+    expect(store.health().databaseBytes).toBeGreaterThan(100_000);
+    await shut();
   });
 
   onSmallDisk('tears the biggest resource past the bound, until it was listed anew', async () => {
@@ -236,108 +218,6 @@ describe('a read-only disk', () => {
     store.work.put(workRow('queue', 'key'));
     expect(store.commit()).toBe(false);
     expect(store.work.all()).toHaveLength(1);
-    await shut();
-  });
-});
-
-describe('a damaged file', () => {
-  test('is set aside at the first opening of a boot', async () => {
-    const dir = temporaryDirectory();
-    const path = await fileWithPods(dir);
-    overwrite(path, 200 * 4096, 50 * 4096);
-    const { store, shut } = await openTestStore(dir, { bootId: 'boot-2' });
-    expect(store.health().opened).toMatch(/^set aside: corrupt: /);
-    expect(store.health().problem).toBe('');
-    expect(headsOf(store, 'pods')).toEqual([]);
-    expect(existsSync(`${path}.aside`)).toBe(true);
-    expect(store.commit()).toBe(true);
-    await shut();
-  });
-
-  test('is found by the late check in the boot that wrote it', async () => {
-    const dir = temporaryDirectory();
-    const path = await fileWithPods(dir);
-    overwrite(path, 200 * 4096, 50 * 4096);
-    const { store, clock, shut } = await openTestStore(dir);
-    expect(store.health().opened).toBe('resumed');
-    await clock.advance(QUICK_CHECK_DELAY_MS);
-    expect(store.objects.torn('pods')).toBe(true);
-    await clock.advance(REOPEN_DELAY_MS_MAX);
-    expect(store.health()).toMatchObject({ problem: '' });
-    expect(store.health().opened).toMatch(/^set aside: corrupt: /);
-    expect(store.work.all()).toHaveLength(1);
-    expect(store.objects.resumePoint('pods')).toBeUndefined();
-    await shut();
-  });
-
-  test('is found by reading it, and the process goes on', async () => {
-    const dir = temporaryDirectory();
-    const path = await fileWithPods(dir);
-    overwrite(path, 100 * 4096, 250 * 4096);
-    const { store, clock, shut } = await openTestStore(dir);
-    expect(headsOf(store, 'pods').length).toBeLessThan(2_000);
-    expect(store.objects.torn('pods')).toBe(true);
-    expect(store.health().problem).toContain('unusable');
-    store.objects.drop('pods');
-    putPods(store, 0, 10);
-    setPoint(store, 'pods', 10);
-    await clock.advance(REOPEN_DELAY_MS_MAX);
-    expect(store.commit()).toBe(true);
-    expect(store.objects.torn('pods')).toBe(false);
-    await shut();
-    const again = await openTestStore(dir);
-    expect(headsOf(again.store, 'pods')).toHaveLength(10);
-    await again.shut();
-  });
-
-  test.each([
-    ['cut in half', (path: string) => truncateSync(path, Math.floor(statSync(path).size / 2))],
-    ['no database at all', (path: string) => overwrite(path, 0, 4096)],
-    [
-      'of another program',
-      (path: string) => {
-        rmSync(path);
-        const other = new Database(path);
-        other.run('CREATE TABLE objects (something text)');
-        other.close(true);
-      },
-    ],
-    [
-      'of a newer version',
-      (path: string) => {
-        const file = new Database(path);
-        file.run("INSERT INTO migrations VALUES ('9999_later', 'hash', 0)");
-        file.close(true);
-      },
-    ],
-  ])('that is %s is set aside', async (_what, damage) => {
-    const dir = temporaryDirectory();
-    const path = await fileWithPods(dir);
-    damage(path);
-    for (const bootId of ['boot-2', 'boot-2']) {
-      const { store, shut } = await openTestStore(dir, { bootId });
-      const { opened, problem } = store.health();
-      expect(problem).toBe('');
-      if (opened !== 'resumed') expect(opened).toStartWith('set aside: ');
-      expect(headsOf(store, 'pods')).toEqual([]);
-      expect(store.commit()).toBe(true);
-      await shut();
-    }
-    expect(existsSync(`${path}.aside`)).toBe(true);
-  });
-
-  test('that somebody deleted is made anew', async () => {
-    const dir = temporaryDirectory();
-    const path = join(dir, STATE_FILE);
-    const { store, clock, shut } = await openTestStore(dir);
-    store.work.put(workRow('queue', 'key'));
-    store.commit();
-    for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
-    await clock.advance(REOPEN_DELAY_MS_MAX);
-    expect(store.health()).toMatchObject({ problem: '' });
-    expect(store.work.all()).toHaveLength(1);
-    expect(store.commit()).toBe(true);
-    expect(existsSync(path)).toBe(true);
     await shut();
   });
 });

@@ -129,9 +129,9 @@ export class Disk {
     return !this.isFile || inodeOf(this.path) === this.#inode;
   }
 
-  /** Size of the database file, bytes; in memory, of its pages. */
+  /** Size of the database file, bytes; 0 in memory. */
   databaseBytes(): number {
-    return this.isFile ? sizeOf(this.path) : this.#pragma('page_count') * this.pageBytes();
+    return this.isFile ? sizeOf(this.path) : 0;
   }
 
   /** Size of the WAL, bytes; 0 in memory. */

@@ -46,7 +46,7 @@ export class Maintenance {
   #walAtCheckpoint = 0;
   #commitsAtCheckpoint = 0;
   #reopenDelayMs = REOPEN_DELAY_MS_MIN;
-  #lostBecause = '';
+  #lostBecause = 'the state file could not be used at the start';
   #closed = false;
 
   constructor(deps: MaintenanceDeps) {
@@ -81,7 +81,7 @@ export class Maintenance {
     this.#store = store;
     this.#after('housekeeping', HOUSEKEEPING_INTERVAL_MS, () => this.#housekeeping());
     if (store.disk().isFile) this.#attendFile(checked);
-    else this.#reopenLater('the state file could not be used at the start');
+    else this.#reopenLater(this.#lostBecause);
   }
 
   #attendFile(checked: boolean): void {
@@ -154,7 +154,8 @@ export class Maintenance {
       store.abandonFile('somebody deleted or replaced it');
       return;
     }
-    if (store.commits() !== this.#commitsAtCheckpoint) void this.#checkpoint('checkpoint');
+    if (store.disk().walBytes() >= WAL_BYTES_HIGH) void this.#checkpoint('truncate');
+    else if (store.commits() !== this.#commitsAtCheckpoint) void this.#checkpoint('checkpoint');
     this.#after('checkpoint', CHECKPOINT_INTERVAL_MS, () => this.#tick());
   }
 
@@ -162,13 +163,14 @@ export class Maintenance {
     const store = this.#store;
     if (store === undefined || this.#checkpointing || this.#closed || !store.disk().isFile) return;
     this.#checkpointing = true;
-    this.#commitsAtCheckpoint = store.commits();
+    const commits = store.commits();
     this.#walAtCheckpoint = store.walBytes();
     const pageBytes = store.disk().pageBytes();
     try {
       if (!this.#helper.alive()) await this.#restartHelper();
       const result = await this.#helper.ask({ kind });
       if (this.#closed) return;
+      this.#commitsAtCheckpoint = commits;
       store.noteCheckpoint(result.copiedFrames * pageBytes, '');
       if (kind === 'truncate') this.#truncated(result.blocked);
     } catch (error) {
@@ -221,7 +223,7 @@ export class Maintenance {
     this.#after('housekeeping', HOUSEKEEPING_INTERVAL_MS, () => this.#housekeeping());
   }
 
-  /** In small steps, so that the event loop is never held up; the file shrinks at the truncation. */
+  /** In small steps, to spare the event loop; the file shrinks when the WAL is emptied. */
   #vacuum(store: Store, shrunk: boolean): void {
     if (store.vacuumStep()) {
       this.#after('vacuum', BATCH_DELAY_MS, () => this.#vacuum(store, true));

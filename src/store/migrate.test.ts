@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, test } from 'bun:test';
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { migrate, unknownMigration } from './migrate.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { cleanUp, temporaryDirectory } from './testing/kit.ts';
@@ -38,7 +38,8 @@ describe('the migrations', () => {
       '--schema',
       'src/store/schema.ts',
       '--out',
-      out,
+      // drizzle-kit takes every path as relative.
+      relative(ROOT, out),
     ];
     const result = Bun.spawnSync([kit, ...options], { cwd: ROOT, stdout: 'pipe', stderr: 'pipe' });
     expect(result.stderr.toString() + result.stdout.toString()).toContain('No schema changes');

@@ -1,4 +1,4 @@
-/** Every file of migrations/, in order, embedded as text. A test compares this list with the folder. */
+/** Every file of migrations/, in order, embedded as text; a test compares it with the folder. */
 import init from '../../migrations/0000_init.sql' with { type: 'text' };
 
 /** One step of the schema; `name` is the file's name without ".sql". */

@@ -37,6 +37,7 @@ describe('the process lock', () => {
       const lock = takeProcessLock(dir, 'me');
       expect(readdirSync(dir).sort()).toEqual(['lock.db', 'lock.holder']);
       expect(statSync(join(dir, 'lock.holder')).mode & 0o077).toBe(0);
+      expect(statSync(join(dir, 'lock.db')).size).toBe(0);
       if (!lock.held) throw new Error(lock.detail);
       lock.release();
       lock.release();

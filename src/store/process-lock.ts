@@ -1,17 +1,20 @@
 /**
- * One process per state directory: a small SQLite file held by an exclusive lock, which the kernel
+ * One process per state directory: an empty SQLite file held by an exclusive lock, which the kernel
  * releases on any death. Neither this file nor the state file is ever opened in this process except
  * through SQLite: any other open and close would drop the locks of the whole process.
  */
 
 import { Database } from 'bun:sqlite';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { closeConnection, describeError, isBusy } from './connection.ts';
 import { networkFileSystem } from './state-dir.ts';
 
 const LOCK_FILE = 'lock.db';
 const HOLDER_FILE = 'lock.holder';
+
+/** Locks taken and not released: a connection that nobody refers to is closed with its lock. */
+const taken = new Set<Database>();
 
 /** Whether this process may use the directory alone. */
 export type ProcessLock =
@@ -37,7 +40,9 @@ export function takeProcessLock(dir: string, holder: string): ProcessLock {
     const network = networkFileSystem(dir);
     if (network !== undefined)
       return unsupported(`${dir} is on a network file system (${network})`);
-    client = new Database(join(dir, LOCK_FILE), { create: true, readwrite: true });
+    const path = join(dir, LOCK_FILE);
+    client = new Database(path, { create: true, readwrite: true });
+    chmodSync(path, 0o600);
     lockExclusively(client);
     writeFileSync(holderPath, `${holder}\n`, { mode: 0o600 });
   } catch (error) {
@@ -55,19 +60,16 @@ export function takeProcessLock(dir: string, holder: string): ProcessLock {
 
 function lockExclusively(client: Database): void {
   client.run('PRAGMA busy_timeout = 0');
-  client.run('PRAGMA journal_mode = DELETE');
-  // There is nothing in the file that an fsync could save.
-  client.run('PRAGMA synchronous = OFF');
-  // An empty file would get a journal with every lock.
-  client.run('CREATE TABLE IF NOT EXISTS process_lock (unused integer)');
+  // A rollback journal, unlike a WAL, makes the lock exclude everybody. Nothing is ever written: the
+  // file stays empty, so that there is nothing to sync and nothing to damage.
+  client.run('PRAGMA journal_mode = MEMORY');
   client.run('BEGIN EXCLUSIVE');
 }
 
 function releaser(client: Database, holderPath: string): () => void {
-  let released = false;
+  taken.add(client);
   return () => {
-    if (released) return;
-    released = true;
+    if (!taken.delete(client)) return;
     rmSync(holderPath, { force: true });
     client.run('ROLLBACK');
     closeConnection(client);

@@ -39,8 +39,8 @@ export function holdsSecretData(object: KubeObject): boolean {
 /**
  * The object without managedFields. Of resource "secrets" also `data` and `stringData` go, and
  * `dataKeys` and `dataDigest` take their place; annotations that hold a copy of the object or one
- * of its encoded values go too. The digest only tells whether data changed, and only under the same key.
- * Applying it twice changes nothing. Pure; the object handed in stays as it is.
+ * of its encoded values go too. The digest only tells whether data changed, and only under the same
+ * key. Applying it twice changes nothing. Pure; the object handed in stays as it is.
  */
 export function redactForDisk<T extends KubeObject>(
   resource: string,

@@ -1,8 +1,8 @@
-/** All tables of the state file. Names and columns are for people too: `docs/state.md` explains them. */
+/** All tables of the state file; `docs/state.md` explains them to people. */
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { JournalWrite } from '../runtime/ports.ts';
 
-/** The cache: every object as the API server last showed it. Times everywhere: ms since the epoch. */
+/** The cache: every object as the API server last showed it. Times are ms since the epoch. */
 export const objects = sqliteTable(
   'objects',
   {

@@ -50,7 +50,7 @@ export class Store implements StorePort {
   readonly facts: StoredFacts;
   readonly #deps: StoreDeps;
   readonly #torn = new TornResources();
-  readonly #known: Set<string>;
+  readonly #known = new Set<string>();
   #disk: Disk;
   #opened: string;
   #batch = new Batch();
@@ -74,7 +74,6 @@ export class Store implements StorePort {
     this.#opened = opened;
     this.#problem = problem;
     this.#walBytes = disk.walBytes();
-    this.#known = new Set(disk.read.points.all().map((point) => point.resource));
     const access: StoreAccess = {
       batch: () => this.#batch,
       readDisk: (read) => this.#readDisk(read),
@@ -87,6 +86,8 @@ export class Store implements StorePort {
     this.work = new StoredTable(access, 'work');
     this.memory = new StoredTable(access, 'memory');
     this.facts = new StoredFacts(access);
+    const points = this.#readDisk((read) => read.points.all());
+    for (const { resource } of points) this.#known.add(resource);
   }
 
   journal(row: JournalRow): void {
@@ -203,6 +204,7 @@ export class Store implements StorePort {
     for (const layer of this.#batch.objects.values()) layer.point = undefined;
     for (const resource of this.#known) this.#torn.tear(resource);
     this.#retryAt = 0;
+    this.#retryDelayMs = 0;
     this.#changed();
   }
 

@@ -9,7 +9,7 @@
  */
 import type { Database } from 'bun:sqlite';
 import { WAL_RESTART_WAIT_MS } from '../runtime/limits.ts';
-import { closeConnection, openConnection, rollBack } from './connection.ts';
+import { closeConnection, isBusy, openConnection, rollBack } from './connection.ts';
 import { quickCheck, writeFirstFrame } from './state-file.ts';
 
 /** What a checkpoint did. */
@@ -80,23 +80,41 @@ export class WalKeeper {
 
   /** Copies the WAL, empties it, and writes the first frame of the new one. */
   truncate(): CheckpointResult {
-    const first = this.checkpoint();
+    const copied = this.checkpoint();
     this.#hold(true);
     try {
+      return this.#waitForWriter() ? this.#startAnew(copied) : { ...copied, blocked: true };
+    } finally {
+      this.#hold(false);
+    }
+  }
+
+  /**
+   * Waits until nobody is writing; false if it takes too long. A transaction that began before the
+   * hold may still start the WAL anew, so the pin must stay until it has ended.
+   */
+  #waitForWriter(): boolean {
+    try {
+      this.#writer.run('BEGIN IMMEDIATE');
+    } catch (error) {
+      if (isBusy(error)) return false;
+      throw error;
+    }
+    this.#writer.run('ROLLBACK');
+    return true;
+  }
+
+  #startAnew({ copiedFrames }: CheckpointResult): CheckpointResult {
+    this.#seenVersion = -1;
+    try {
       rollBack(this.#pin);
-      const row = this.#run('TRUNCATE');
-      const blocked = row.busy !== 0;
+      const blocked = this.#run('TRUNCATE').busy !== 0;
       // Also when blocked: the WAL may be copied whole, and the next writer would start it anew.
       writeFirstFrame(this.#writer);
       if (!blocked) this.#copied = 0;
-      return { walFrames: this.#run('NOOP').log, copiedFrames: first.copiedFrames, blocked };
+      return { walFrames: this.#run('NOOP').log, copiedFrames, blocked };
     } finally {
-      this.#seenVersion = -1;
-      try {
-        this.#setPin();
-      } finally {
-        this.#hold(false);
-      }
+      this.#setPin();
     }
   }
 

@@ -1,12 +1,14 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, test } from 'bun:test';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   BATCH_DELAY_MS,
+  BATCH_RETRY_MS_MAX,
   CHECKPOINT_INTERVAL_MS,
   REOPEN_DELAY_MS_MIN,
   WAL_BYTES_HIGH,
+  WAL_BYTES_MAX,
   WAL_BYTES_STEP,
 } from '../runtime/limits.ts';
 import type { StorePort } from '../runtime/ports.ts';
@@ -101,6 +103,29 @@ describe('the WAL', () => {
     await opened.shut();
   });
 
+  test('that cannot be emptied stops the writing before it fills the disk', async () => {
+    const dir = temporaryDirectory();
+    const { store, clock, shut } = await openTestStore(dir);
+    const reader = new Database(join(dir, STATE_FILE), { readonly: true });
+    reader.run('BEGIN');
+    reader.query('SELECT count(*) FROM objects').get();
+    store.work.put(workRow('queue', 'a'));
+    expect(store.commit()).toBe(true);
+    truncateSync(`${join(dir, STATE_FILE)}-wal`, WAL_BYTES_MAX);
+    store.work.put(workRow('queue', 'b'));
+    expect(store.commit()).toBe(true);
+    store.work.put(workRow('queue', 'c'));
+    expect(store.commit()).toBe(false);
+    expect(store.health().problem).toContain('some reader keeps it from being emptied');
+    await clock.advance(2 * CHECKPOINT_INTERVAL_MS);
+    expect(store.commit()).toBe(false);
+    reader.close(true);
+    await clock.advance(CHECKPOINT_INTERVAL_MS + BATCH_RETRY_MS_MAX);
+    expect(store.health()).toMatchObject({ problem: '', pendingRows: 0 });
+    expect(store.health().walBytes).toBeLessThan(1_000_000);
+    await shut();
+  });
+
   test('is not written while the helper starts a new one', async () => {
     const helper = troubledHelper();
     const options = { startHelper: () => helper };
@@ -180,7 +205,7 @@ test.skipIf(strace === null)(
     const dir = temporaryDirectory();
     const trace = join(temporaryDirectory(), 'trace');
     const under = ['strace', '-f', '--seccomp-bpf', '-e', 'trace=fsync,fdatasync', '-o', trace];
-    const child = startChild('load', dir, under);
+    const child = startChild('load', dir, { under });
     await until(() => child.lines.length > 0);
     await child.kill();
     const end: ReturnType<StorePort['health']> & { walBytesHighest: number; pid: number } =

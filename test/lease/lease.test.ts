@@ -148,6 +148,7 @@ test('what was copied to another machine waits for the end of the Lease', async 
   cpSync(original.facts, copy.facts);
   const next = stand(copy);
   expect(await next.waitFor('lead')).toMatchObject({ how: 'expired', followsOwn: false });
+  await next.waitFor('writes');
   const [from] = spans(next.said(), Date.now())[0]!;
   expect(from - killedAt).toBeGreaterThan(2_500);
 });
@@ -176,6 +177,7 @@ test('takes over from the reference and gives back to it', async () => {
   await reference.waitExit();
   const last = await lease(name);
   expect(await ours.waitFor('lead')).toMatchObject({ how: 'expired', followsOwn: false });
+  await ours.waitFor('writes');
   const [from] = spans(ours.said(), Date.now())[0]!;
   expect(from - Date.parse(last.spec.renewTime)).toBeGreaterThan(2_900);
   const taken = await lease(name);

@@ -9,6 +9,7 @@ import {
   simulateNodes,
   simulateNodesApart,
   startCluster,
+  type WatchEvent,
 } from './index.ts';
 
 setDefaultTimeout(120_000);
@@ -54,14 +55,33 @@ test('a plain pod gets an address and is ready', async () => {
   expect(condition(found, 'PodScheduled')).toBe('True');
 });
 
-test('ready-after is kept, with a Running state before', async () => {
-  await run('slow', { 'ready-after': '400ms' });
+/** What a watch shows of one pod ("phase/Ready") from before `act` until `last` holds. */
+async function statesOf(
+  name: string,
+  act: () => Promise<void>,
+  last: (event: WatchEvent) => boolean,
+): Promise<string[]> {
+  const { metadata } = await cluster.api.listPage('pods', namespace);
+  await act();
   const states: string[] = [];
-  await cluster.api.watchUntil('pods', namespace, (event) => {
-    if (event.object.metadata.name !== 'slow') return false;
-    states.push(`${event.object.status.phase}/${condition(event.object, 'Ready') ?? '-'}`);
-    return condition(event.object, 'Ready') === 'True';
-  });
+  await cluster.api.watchUntil(
+    'pods',
+    namespace,
+    (event) => {
+      if (event.object.metadata.name !== name) return false;
+      states.push(`${event.object.status.phase}/${condition(event.object, 'Ready') ?? '-'}`);
+      return last(event);
+    },
+    { resourceVersion: metadata.resourceVersion },
+  );
+  return states;
+}
+
+test('ready-after is kept, with a Running state before', async () => {
+  const create = () => run('slow', { 'ready-after': '400ms' });
+  const ready = ({ object }: WatchEvent) => condition(object, 'Ready') === 'True';
+  const states = await statesOf('slow', create, ready);
+  expect(states[0]).toBe('Pending/-');
   expect(states).toContain('Running/False');
   expect(states.at(-1)).toBe('Running/True');
 });
@@ -100,11 +120,14 @@ test('orders change a pod while it runs', async () => {
 test('a deleted pod goes when its kubelet lets it go', async () => {
   await run('going', { 'terminate-after': '300ms', 'terminate-exit-code': '7' });
   await until('going', (one) => condition(one, 'Ready') === 'True');
-  await cluster.api.remove('pods', namespace, 'going');
-  const ended = await until('going', (one) => one.status.phase === 'Failed');
-  expect(ended.metadata.deletionTimestamp).toBeTruthy();
-  expect(ended.status.containerStatuses[0].state.terminated.exitCode).toBe(7);
-  await cluster.api.waitGone('pods', namespace, 'going');
+  const remove = () => cluster.api.remove('pods', namespace, 'going');
+  const states = await statesOf('going', remove, ({ type, object }) => {
+    const [container] = object.status.containerStatuses;
+    if (object.status.phase === 'Failed') expect(container.state.terminated.exitCode).toBe(7);
+    return type === 'DELETED';
+  });
+  expect(states[0]).toBe('Running/True');
+  expect(states.at(-1)).toBe('Failed/False');
 });
 
 test('a stopped kubelet neither beats nor runs pods, and catches up when it is back', async () => {

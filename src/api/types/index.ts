@@ -10,8 +10,10 @@ import type {
   V1Condition,
   V1ConfigMap,
   V1Container,
+  V1ContainerStatus,
   V1ControllerRevision,
   V1CronJob,
+  V1CronJobStatus,
   V1DaemonSet,
   V1DaemonSetStatus,
   V1Deployment,
@@ -21,6 +23,9 @@ import type {
   V1EndpointSlice,
   V1Endpoints,
   V1Job,
+  V1JobCondition,
+  V1JobSpec,
+  V1JobStatus,
   V1LabelSelector,
   V1Lease,
   V1Namespace,
@@ -36,6 +41,7 @@ import type {
   V1Pod,
   V1PodCondition,
   V1PodDisruptionBudget,
+  V1PodFailurePolicy,
   V1PodSpec,
   V1PodTemplateSpec,
   V1Probe,
@@ -51,6 +57,7 @@ import type {
   V1StatefulSet,
   V1StatefulSetStatus,
   V1Status,
+  V1SuccessPolicy,
   V1Taint,
   V1Toleration,
   V1Volume,
@@ -102,6 +109,13 @@ export type ReplicationControllerCondition = Wire<V1ReplicationControllerConditi
 export type NamespaceCondition = Wire<V1NamespaceCondition>;
 export type StatefulSetStatus = Wire<V1StatefulSetStatus>;
 export type DaemonSetStatus = Wire<V1DaemonSetStatus>;
+export type ContainerStatus = Wire<V1ContainerStatus>;
+export type JobSpec = Wire<V1JobSpec>;
+export type JobStatus = Wire<V1JobStatus>;
+export type JobCondition = Wire<V1JobCondition>;
+export type PodFailurePolicy = Wire<V1PodFailurePolicy>;
+export type SuccessPolicy = Wire<V1SuccessPolicy>;
+export type CronJobStatus = Wire<V1CronJobStatus>;
 export type NodeSelector = Wire<V1NodeSelector>;
 export type NodeSelectorTerm = Wire<V1NodeSelectorTerm>;
 export type NodeSelectorRequirement = Wire<V1NodeSelectorRequirement>;

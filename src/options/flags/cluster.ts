@@ -2,7 +2,6 @@
 import type { FlagSection } from './row.ts';
 
 /** Sections of the controllers for nodes, garbage, quota and claims. */
-
 export const CLUSTER_SECTIONS: readonly FlagSection[] = [
   {
     name: 'device-taint-eviction-controller',

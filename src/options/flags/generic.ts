@@ -62,7 +62,6 @@ function featureGatesHelp(): string {
 }
 
 /** Sections of the process as a whole. */
-
 export const GENERIC_SECTIONS: readonly FlagSection[] = [
   {
     name: 'debugging',

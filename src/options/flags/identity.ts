@@ -2,7 +2,6 @@
 import type { FlagSection } from './row.ts';
 
 /** Sections of the controllers for certificates and tokens. */
-
 export const IDENTITY_SECTIONS: readonly FlagSection[] = [
   {
     name: 'certificatesigningrequest-signing-controller',

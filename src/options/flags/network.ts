@@ -2,7 +2,6 @@
 import { between, type FlagSection } from './row.ts';
 
 /** Sections of the controllers for services and addresses. */
-
 export const NETWORK_SECTIONS: readonly FlagSection[] = [
   {
     name: 'service-lb-controller',

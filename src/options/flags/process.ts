@@ -2,7 +2,6 @@
 import type { FlagSection } from './row.ts';
 
 /** Sections for metrics, logs, the API server's address, help and version. */
-
 export const PROCESS_SECTIONS: readonly FlagSection[] = [
   {
     name: 'metrics',

@@ -15,7 +15,6 @@ const portNumber: FlagCheck = (name, value) => {
 };
 
 /** Sections for HTTPS, authentication and authorization. */
-
 export const SERVING_SECTIONS: readonly FlagSection[] = [
   {
     name: 'secure serving',

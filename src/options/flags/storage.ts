@@ -7,7 +7,6 @@ const TOO_SHORT =
   'reconcile-sync-loop-period';
 
 /** Sections of the storage controllers. */
-
 export const STORAGE_SECTIONS: readonly FlagSection[] = [
   {
     name: 'persistentvolume-attach-detach-controller',

@@ -2,7 +2,6 @@
 import { type FlagSection, positive } from './row.ts';
 
 /** Sections of the workload controllers. */
-
 export const WORKLOAD_SECTIONS: readonly FlagSection[] = [
   {
     name: 'deployment-controller',

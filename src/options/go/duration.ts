@@ -1,4 +1,5 @@
 /** Go durations: whole nanoseconds, written as "1h2m3.5s". */
+import { parseGoDuration } from '../../api/go-duration.ts';
 import { ValueError } from './number.ts';
 
 const MICROSECOND = 1_000n;
@@ -6,67 +7,12 @@ const MILLISECOND = 1_000_000n;
 const SECOND = 1_000_000_000n;
 const MINUTE = 60n * SECOND;
 const HOUR = 60n * MINUTE;
-/** Greatest magnitude; only a negative duration may reach it. */
-const LIMIT = 1n << 63n;
-
-const UNITS: Readonly<Record<string, bigint>> = {
-  ns: 1n,
-  us: MICROSECOND,
-  µs: MICROSECOND,
-  μs: MICROSECOND,
-  ms: MILLISECOND,
-  s: SECOND,
-  m: MINUTE,
-  h: HOUR,
-};
-const STEP = /^(\d*)(?:(\.)(\d*))?([^.\d]*)/;
-const FRACTION_DIGITS_MAX = 18;
-const ASCII_END = 0x80;
-
-function quoteBytes(text: string): string {
-  const bytes = new TextEncoder().encode(text);
-  const parts = Array.from(bytes, (byte) => {
-    if (byte >= ASCII_END || byte < ' '.charCodeAt(0)) {
-      return `\\x${byte.toString(16).padStart(2, '0')}`;
-    }
-    const character = String.fromCharCode(byte);
-    return character === '"' || character === '\\' ? `\\${character}` : character;
-  });
-  return `"${parts.join('')}"`;
-}
-
-function fault(what: string, text: string): ValueError {
-  return new ValueError(`time: ${what} duration ${quoteBytes(text)}`);
-}
-
-/** Go multiplies fractions in floating point; the same steps give the same nanoseconds. */
-function fractionOf(digits: string, unit: bigint): bigint {
-  const kept = digits.slice(0, FRACTION_DIGITS_MAX);
-  if (kept === '') return 0n;
-  return BigInt(Math.trunc(Number(kept) * (Number(unit) / 10 ** kept.length)));
-}
 
 /** Go's time.ParseDuration, in nanoseconds. Throws ValueError with Go's text. */
 export function parseDuration(text: string): bigint {
-  const negative = text.startsWith('-');
-  let rest = negative || text.startsWith('+') ? text.slice(1) : text;
-  if (rest === '0') return 0n;
-  if (rest === '') throw fault('invalid', text);
-  let total = 0n;
-  while (rest !== '') {
-    if (!/^[.\d]/.test(rest)) throw fault('invalid', text);
-    const [step = '', whole = '', , fraction = '', name = ''] = STEP.exec(rest) ?? [];
-    if (whole === '' && fraction === '') throw fault('invalid', text);
-    if (BigInt(whole || '0') > LIMIT) throw fault('invalid', text);
-    if (name === '') throw fault('missing unit in', text);
-    const unit = Object.hasOwn(UNITS, name) ? UNITS[name] : undefined;
-    if (unit === undefined) throw fault(`unknown unit ${quoteBytes(name)} in`, text);
-    total += BigInt(whole || '0') * unit + fractionOf(fraction, unit);
-    if (total > LIMIT) throw fault('invalid', text);
-    rest = rest.slice(step.length);
-  }
-  if (!negative && total === LIMIT) throw fault('invalid', text);
-  return negative ? -total : total;
+  const parsed = parseGoDuration(text);
+  if (parsed.problem !== undefined) throw new ValueError(parsed.problem);
+  return parsed.nanoseconds;
 }
 
 function withFraction(nanoseconds: bigint, unit: bigint): string {

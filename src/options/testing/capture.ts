@@ -1,6 +1,6 @@
 /**
  * Writes the fixtures in testdata/ anew, from a real kube-controller-manager of another version:
- * bun src/options/testing/capture.ts PATH-OF-THE-BINARY
+ * bun src/options/testing/capture.ts PATH-OF-THE-BINARY && make fmt
  */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';

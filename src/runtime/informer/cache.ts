@@ -120,10 +120,12 @@ export class ResourceCache<T extends KubeObject, R extends ObjectRecord> impleme
     }
   }
 
-  /** Keeps an object that was fetched because the disk had lost it. */
-  heal(object: T): void {
+  /** Keeps an object that was fetched because the disk had lost it; false if it is another one. */
+  heal(object: T): boolean {
     const known = this.#records.get(keyOf(object));
-    if (known?.uid === object.metadata.uid) this.#objects.set(known.key, this.#lean(object));
+    if (known?.uid !== object.metadata.uid) return false;
+    this.#objects.set(known.key, this.#lean(object));
+    return true;
   }
 
   get(key: string): T | undefined {

@@ -1,9 +1,10 @@
 /** Bringing a cache up to date without a watch: a paged LIST, or a comparison by versions. */
-import { isExpired, isNotFound } from '../../api/errors.ts';
+import { isExpired } from '../../api/errors.ts';
 import type { Resource } from '../../api/resource.ts';
 import type { KubeObject, PartialObjectMetadata } from '../../api/types/index.ts';
 import { compareVersions } from '../../api/version.ts';
 import type { KubeClient, ListPage } from '../../kube/types.ts';
+import { findOne } from '../find-one.ts';
 import {
   DELTA_CHANGED_FRACTION,
   DELTA_GETS_AT_ONCE,
@@ -116,14 +117,7 @@ async function fetchOne<T extends KubeObject, R extends ObjectRecord>(
   deps: RelistDeps<T, R>,
   head: PartialObjectMetadata,
 ): Promise<T | undefined> {
-  const { namespace, name } = head.metadata;
-  const at = namespace === undefined ? { name } : { namespace, name };
-  try {
-    return await deps.client.get<T>(deps.resource, at, { signal: deps.signal });
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
+  return await findOne<T>(deps.client, deps.resource, head.metadata, deps.signal);
 }
 
 async function eachPage<I extends KubeObject>(

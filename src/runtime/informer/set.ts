@@ -3,6 +3,7 @@ import { PODS, type Resource, resourceId } from '../../api/resource.ts';
 import type { KubeObject, Pod } from '../../api/types/index.ts';
 import type { KubeClient } from '../../kube/types.ts';
 import type { Clock, Timer } from '../clock.ts';
+import { findOne } from '../find-one.ts';
 import { PROGRESS_SAVE_INTERVAL_MS } from '../limits.ts';
 import type { Logger } from '../log.ts';
 import type { StorePort } from '../ports.ts';
@@ -122,13 +123,15 @@ export class Informers implements InformerSet {
     return this.#informers.get(resource)?.reflector.version ?? '';
   }
 
-  /** Fetches an object whose row the disk lost and keeps it in memory. */
+  /** Fetches an object whose row the disk lost and keeps it in memory. Throws if it is gone. */
   async heal(resource: Resource, key: string, signal: AbortSignal): Promise<void> {
     const informer = this.#get(resource);
     const slash = key.indexOf('/');
     const at =
       slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
-    informer.cache.heal(await this.#deps.client.get<KubeObject>(resource, at, { signal }));
+    const object = await findOne<KubeObject>(this.#deps.client, resource, at, signal);
+    if (object !== undefined && informer.cache.heal(object)) return;
+    throw new Error(`${resourceId(resource)} ${key} is gone; the watch has not told yet`);
   }
 
   statuses(): ReflectorStatus[] {

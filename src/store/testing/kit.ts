@@ -6,7 +6,13 @@ import type { Logger } from '../../runtime/log.ts';
 import type { IntentRow, JournalRow, ObjectRow, StorePort, WorkRow } from '../../runtime/ports.ts';
 import { seededRandom } from '../../runtime/random.ts';
 import { type FakeClock, fakeClock } from '../../runtime/testing/fake-clock.ts';
-import { inlineHelper, type OpenedStore, openStore, type StoreOptions } from '../index.ts';
+import {
+  inlineHelper,
+  type OpenedStore,
+  openStore,
+  STATE_FILE,
+  type StoreOptions,
+} from '../index.ts';
 
 /** Wall time at which the tests' clocks start, ms. */
 export const START = Date.parse('2026-01-01T00:00:00Z');
@@ -156,10 +162,19 @@ export interface Child {
   kill(): Promise<void>;
 }
 
-/** Starts a child; `under` is a command to run it under. */
-export function startChild(what: string, dir: string, under: readonly string[] = []): Child {
+/** How to start a child: under another command, or compiled. */
+export interface ChildOptions {
+  readonly under?: readonly string[];
+  readonly binary?: string;
+}
+
+/** Starts a child. */
+export function startChild(what: string, dir: string, options: ChildOptions = {}): Child {
+  const { under = [], binary } = options;
   const script = join(import.meta.dir, 'child.ts');
-  const child = Bun.spawn([...under, process.execPath, script, what, dir], {
+  const program = binary === undefined ? [process.execPath, script] : [binary];
+  const child = Bun.spawn([...under, ...program, what, dir], {
+    cwd: tmpdir(),
     stdout: 'pipe',
     stderr: 'inherit',
   });
@@ -209,4 +224,27 @@ export function smallDisk(kib: number): SmallDisk | undefined {
     },
     unmount: () => void run(['umount', '-l', dir]),
   };
+}
+
+/** Puts pods p00000, p00001, ... of about so many bytes. */
+export function putPods(store: StorePort, from: number, to: number, padding = 500): void {
+  for (let i = from; i < to; i++) {
+    const key = `default/p${String(i).padStart(5, '0')}`;
+    store.objects.put(objectRow('pods', key, String(i), { pad: 'x'.repeat(padding) }));
+  }
+}
+
+/** Sets a resume point. */
+export function setPoint(store: StorePort, resource: string, version: number): void {
+  store.objects.setResumePoint({ resource, resourceVersion: String(version), observedAt: START });
+}
+
+/** A closed state file with many pods in it. */
+export async function fileWithPods(dir: string): Promise<string> {
+  const { store, shut } = await openTestStore(dir);
+  putPods(store, 0, 2_000);
+  setPoint(store, 'pods', 2_000);
+  store.work.put(workRow('queue', 'default/p00001'));
+  await shut();
+  return join(dir, STATE_FILE);
 }

@@ -23,13 +23,19 @@ export function holdsData(revision: ControllerRevision, data: string): boolean {
   return revisionData(revision) === data;
 }
 
+/** Found to be so before; objects of the caches never change. */
+const restoring = new WeakMap<ControllerRevision, PodTemplateSpec>();
+
 /**
  * True if putting the revision back would give the template that is there already, whatever its
  * bytes: what an older release left out or wrote otherwise is no new revision. `template` comes
  * from the API server, its defaults filled in.
  */
 export function restoresTemplate(revision: ControllerRevision, template: PodTemplateSpec): boolean {
+  if (restoring.get(revision) === template) return true;
   const restored = templateWithDefaults(restoredTemplate(revision, template));
-  const labels = restored.metadata?.labels ?? {};
-  return sameMap(labels, template.metadata?.labels ?? {}) && templatesEqual(restored, template);
+  const sameLabels = sameMap(restored.metadata?.labels ?? {}, template.metadata?.labels ?? {});
+  const same = sameLabels && templatesEqual(restored, template);
+  if (same) restoring.set(revision, template);
+  return same;
 }

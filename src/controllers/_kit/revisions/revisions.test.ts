@@ -126,7 +126,12 @@ describe('the order of revisions', () => {
       at('b', 1, '2026-01-01T00:00:00Z'),
       at('a', 1, '2026-01-01T00:00:00Z'),
     ];
-    expect(revisions.sort(byRevision).map(({ metadata }) => metadata.name).join('')).toBe('abcd');
+    expect(
+      revisions
+        .sort(byRevision)
+        .map(({ metadata }) => metadata.name)
+        .join(''),
+    ).toBe('abcd');
     expect(highestRevision(revisions)).toBe(2);
     expect(highestRevision([])).toBe(0);
   });

@@ -1,8 +1,11 @@
 /** A ControllerContext over the fakes of this folder, for tests of a whole controller. */
 import type { ControllerContext, ControllerFlags } from '../../../runtime/controller.ts';
 import type { Logger } from '../../../runtime/log.ts';
+import { createMemory } from '../../../runtime/memory.ts';
 import { createMetrics } from '../../../runtime/metrics.ts';
+import type { MemoryRow, RowTable } from '../../../runtime/ports.ts';
 import { type FakeClock, fakeClock } from '../../../runtime/testing/fake-clock.ts';
+import { memoryTable } from '../../../runtime/testing/memory-table.ts';
 import { FakeInformers } from './fake-informers.ts';
 import { FakeEvents, FakeExpectations, FakePodControl, FakeQueue } from './fake-ports.ts';
 
@@ -25,6 +28,8 @@ export interface FakeContext {
   readonly clock: FakeClock;
   /** Owner keys whose caches are behind their own writes. */
   readonly behind: Set<string>;
+  /** What controllers remember, as rows. */
+  readonly memory: RowTable<MemoryRow>;
   /** Error lines that were logged. */
   readonly errors: string[];
 }
@@ -38,6 +43,7 @@ export function fakeContext(options: FakeContextOptions): FakeContext {
   const events = new FakeEvents();
   const clock = fakeClock(options.now);
   const behind = new Set<string>();
+  const memory = memoryTable<MemoryRow>(({ controller, key }) => `${controller} ${key}`);
   const errors: string[] = [];
   const off = new Set(options.gatesOff);
   const context: Partial<ControllerContext> = {
@@ -55,6 +61,12 @@ export function fakeContext(options: FakeContextOptions): FakeContext {
     },
     events: () => events,
     expectations: () => expectations,
+    memory: (what, { encode, decode }) => {
+      const store = memory;
+      const made = createMemory({ controller: what, store, clock, term: 1, encode, decode });
+      made.restore();
+      return made;
+    },
     caughtUp: (ownerKey) => !behind.has(ownerKey),
     podControl: () => podControl,
     caPem: '',
@@ -68,6 +80,7 @@ export function fakeContext(options: FakeContextOptions): FakeContext {
     events,
     clock,
     behind,
+    memory,
     errors,
   };
 }

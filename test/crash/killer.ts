@@ -1,0 +1,82 @@
+/** Kills a Holdfast at a moment drawn by lot, and starts the next one on the same folders. */
+import { type FSWatcher, existsSync, rmSync, watch } from 'node:fs';
+import type { Random } from '../../src/runtime/random.ts';
+import type { Cluster, HoldfastManager, HoldfastOptions } from '../rig/index.ts';
+
+/** When to kill. */
+export type Moment =
+  /** So many milliseconds from now. */
+  | { readonly after: number }
+  /** At the n-th write to the WAL from now: in the middle of a commit, or right behind it. */
+  | { readonly walWrites: number };
+
+const AFTER_MS_MAX = 900;
+const WAL_WRITES_MAX = 40;
+/** A WAL that nothing more is written to must not hold the test up. */
+const PATIENCE_MS = 1_500;
+
+/** Draws a moment: half of them by the clock, half by commits. */
+export function drawMoment(random: Random): Moment {
+  if (random.next() < 0.5) return { after: Math.floor(random.next() ** 2 * AFTER_MS_MAX) };
+  return { walWrites: 1 + Math.floor(random.next() ** 2 * WAL_WRITES_MAX) };
+}
+
+/** Holdfast processes one after the other on one state directory. */
+export class Line {
+  #current: HoldfastManager;
+  kills = 0;
+
+  private constructor(
+    private readonly cluster: Cluster,
+    private readonly options: HoldfastOptions,
+    first: HoldfastManager,
+  ) {
+    this.#current = first;
+  }
+
+  static async start(cluster: Cluster, options: HoldfastOptions): Promise<Line> {
+    const first = await cluster.startHoldfast(options);
+    await first.waitServing();
+    return new Line(cluster, options, first);
+  }
+
+  get current(): HoldfastManager {
+    return this.#current;
+  }
+
+  /** Kills at that moment; resolves when the process is dead. */
+  async kill(moment: Moment): Promise<void> {
+    if ('after' in moment) await Bun.sleep(moment.after);
+    else await this.#walWrites(moment.walWrites);
+    this.#current.kill('SIGKILL');
+    await this.#current.waitExit();
+    this.kills++;
+  }
+
+  /** Starts the next process. `rebooted`: what lay on the tmpfs is gone. */
+  async restart({ rebooted = false } = {}): Promise<void> {
+    const { stateDir, runtimeDir, port } = this.#current;
+    if (rebooted) rmSync(runtimeDir, { recursive: true, force: true });
+    const folders = { stateDir, runtimeDir, port };
+    this.#current = await this.cluster.startHoldfast({ ...this.options, ...folders });
+  }
+
+  /** Sends SIGKILL from within the notice of the n-th write, so that little can follow it. */
+  async #walWrites(wanted: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { stateDir, pid } = this.#current;
+    let watcher: FSWatcher | undefined;
+    let left = wanted;
+    const timer = setTimeout(resolve, PATIENCE_MS);
+    if (existsSync(stateDir)) {
+      watcher = watch(stateDir, (_event, file) => {
+        if (file !== 'state.db-wal' || --left > 0) return;
+        if (this.#current.running) process.kill(pid, 'SIGKILL');
+        resolve();
+      });
+    }
+    await promise;
+    clearTimeout(timer);
+    watcher?.close();
+  }
+}

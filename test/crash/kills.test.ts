@@ -1,0 +1,108 @@
+/**
+ * kill -9 at random moments while Deployments are scaled and rolled out: every pod that had to be
+ * created was created once, and every state file that a dead process left is whole.
+ *
+ * HOLDFAST_CRASH_KILLS: how often to kill. HOLDFAST_CRASH_SEED: repeats a run's choices.
+ */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { seededRandom } from '../../src/runtime/random.ts';
+import { type Cluster, eventually, notYet, simulateNodes, startCluster } from '../rig/index.ts';
+import { World } from '../scenarios/world.ts';
+import { Fleet } from './fleet.ts';
+import { drawMoment, Line } from './killer.ts';
+import { PodLedger } from './ledger.ts';
+import { complaintsAbout, readState } from './state-copy.ts';
+
+const KILLS = Number(process.env.HOLDFAST_CRASH_KILLS ?? 40);
+const SEED = Number(process.env.HOLDFAST_CRASH_SEED ?? Date.now() % 1_000_000);
+const SECONDS_PER_KILL = 30;
+
+setDefaultTimeout(120_000);
+
+const FLAGS = [
+  '--controllers=deployment,replicaset',
+  '--leader-elect-lease-duration=6s',
+  '--leader-elect-renew-deadline=4s',
+  '--leader-elect-retry-period=500ms',
+  '-v=2',
+];
+const KILLS_PER_ROUND_MAX = 4;
+const READY_MS_MAX = 250;
+/** Longest time in which a round must come to its end after the last kill. */
+const random = seededRandom(SEED);
+
+let cluster: Cluster;
+let ledger: PodLedger;
+let fleet: Fleet;
+let line: Line;
+
+beforeAll(async () => {
+  cluster = await startCluster({ audit: false });
+  const readyAfterMs = (): number => Math.floor(random.next() * READY_MS_MAX);
+  await simulateNodes(cluster, {
+    count: 3,
+    clearTaint: true,
+    bind: true,
+    plan: () => ({ readyAfterMs: readyAfterMs() }),
+  });
+  const world = new World(cluster, await cluster.namespace('crash'));
+  ledger = new PodLedger(cluster.api, world.namespace);
+  line = await Line.start(cluster, { flags: FLAGS });
+  fleet = new Fleet(world, ledger, random);
+  await fleet.launch();
+});
+
+afterAll(async () => {
+  ledger?.stop();
+  await cluster?.stop();
+});
+
+/** Nothing is left that somebody waits for: each announcement and expectation found its end. */
+async function nothingAwaited(): Promise<void> {
+  await eventually(
+    async () => {
+      const left: Record<string, unknown> = {};
+      for (const table of ['intents', 'expectations']) {
+        const answer = await line.current.fetch(`/debug/holdfast/${table}`);
+        const rows = (await answer.json()) as unknown[];
+        if (rows.length > 0) left[table] = rows;
+      }
+      if (Object.keys(left).length > 0) throw notYet(left);
+      return true;
+    },
+    { timeoutMs: 15_000, describe: 'no intent and no expectation is left' },
+  );
+}
+
+async function killOnce(): Promise<string> {
+  const moment = drawMoment(random);
+  await line.kill(moment);
+  const state = readState(line.current.stateDir);
+  const complaints = state === undefined ? [] : await complaintsAbout(state, cluster.api);
+  expect({ kill: line.kills, moment, complaints }).toMatchObject({ complaints: [] });
+  await line.restart({ rebooted: random.next() < 0.1 });
+  return JSON.stringify(moment);
+}
+
+test(
+  `${KILLS} kills, seed ${SEED}`,
+  async () => {
+    console.log(`crash test: seed ${SEED}`);
+    while (line.kills < KILLS) {
+      const orders = await fleet.change();
+      const moments: string[] = [];
+      try {
+        const kills = 1 + Math.floor(random.next() * KILLS_PER_ROUND_MAX);
+        for (let kill = 0; kill < kills; kill++) moments.push(await killOnce());
+        await fleet.settled();
+        await nothingAwaited();
+      } catch (error) {
+        const said = `seed ${SEED}, ${orders.join(', ')}; kills ${moments.join(' ')}`;
+        throw new Error(`${said}\n${line.current.tail(60)}`, { cause: error });
+      }
+      const where = `seed ${SEED}, kill ${line.kills}: ${orders.join(', ')}`;
+      expect({ where, complaints: fleet.complaints() }).toEqual({ where, complaints: [] });
+    }
+  },
+  KILLS * SECONDS_PER_KILL * 1000,
+);
