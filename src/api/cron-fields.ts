@@ -16,6 +16,8 @@ export interface FieldSet {
   readonly star: boolean;
 }
 
+const UINT64_MAX = 2n ** 64n - 1n;
+
 export const MINUTES: FieldBounds = { min: 0, max: 59 };
 export const HOURS: FieldBounds = { min: 0, max: 23 };
 export const DAYS_OF_MONTH: FieldBounds = { min: 1, max: 31 };
@@ -105,10 +107,16 @@ function readValue(text: string, { names }: FieldBounds): bigint {
   return value === undefined ? readNumber(text) : BigInt(value);
 }
 
+/** Go finds out that a number is too long before it sees what comes behind the digits. */
+function tooLong(text: string): boolean {
+  const [, digits = '', rest = ''] = /^[+-]?(\d*)(.*)$/s.exec(text) ?? [];
+  return digits !== '' && (rest === '' || BigInt(digits) > UINT64_MAX);
+}
+
 function readNumber(text: string): bigint {
   const value = parseInt64(text);
   if (value === undefined) {
-    const why = /^[+-]?\d+$/.test(text) ? 'value out of range' : 'invalid syntax';
+    const why = tooLong(text) ? 'value out of range' : 'invalid syntax';
     const cause = `strconv.Atoi: parsing ${quote(text)}: ${why}`;
     throw new CronFieldError(`failed to parse int from ${text}: ${cause}`);
   }

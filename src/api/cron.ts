@@ -129,10 +129,9 @@ function parseDescriptor(text: string, zone: Zone): ParsedCron {
   const fields = DESCRIPTORS.get(text);
   if (fields !== undefined) return { schedule: new FieldSchedule(fields, zone) };
   if (!text.startsWith(EVERY)) return { problem: `unrecognized descriptor: ${text}` };
-  const length = text.slice(EVERY.length);
-  const parsed = parseGoDuration(length);
+  const parsed = parseGoDuration(text.slice(EVERY.length));
   if (parsed.problem !== undefined) {
-    return { problem: `failed to parse duration ${length}: ${parsed.problem}` };
+    return { problem: `failed to parse duration ${text}: ${parsed.problem}` };
   }
   return { schedule: everyDuration(parsed.nanoseconds) };
 }

@@ -8,10 +8,11 @@ import {
   isAvailable,
   isTerminal,
   isTerminating,
+  type NamedPort,
   podRecordFields,
 } from './pod.ts';
 import { timeMs, timeText } from './time.ts';
-import type { Pod } from './types/index.ts';
+import type { Container, Pod } from './types/index.ts';
 
 const NOW = Date.parse('2026-01-01T00:10:00Z');
 
@@ -163,7 +164,52 @@ describe('the record of a pod', () => {
       initRestarts: 4,
       deletionCost: -3,
       podIps: ['10.0.0.1', 'fd00::1'],
+      job: undefined,
+      hostname: '',
+      subdomain: '',
+      namedPorts: [],
     });
+  });
+
+  test('host name and subdomain, and the ports that have names, restartable containers last', () => {
+    const http = { name: 'http', containerPort: 8080, protocol: 'TCP' };
+    const container = (name: string, ...ports: object[]) => ({ name, ports }) as Container;
+    const spec = {
+      hostname: 'p',
+      subdomain: 'web',
+      initContainers: [
+        container('init', { name: 'never', containerPort: 1 }),
+        {
+          ...container('side', { name: 'metrics', containerPort: 9090 }),
+          restartPolicy: 'Always',
+        },
+      ],
+      containers: [container('a', http, { containerPort: 1234 }), container('b'), { name: 'c' }],
+    };
+    expect(podRecordFields({ ...FULL, spec })).toMatchObject({
+      hostname: 'p',
+      subdomain: 'web',
+      namedPorts: [
+        { name: 'http', port: 8080, protocol: 'TCP' },
+        { name: 'metrics', port: 9090, protocol: 'TCP' },
+      ],
+    });
+  });
+
+  test('what is shared is asked for by its content', () => {
+    const known = new Map<string, unknown>();
+    const share = <T extends string | readonly NamedPort[]>(id: string, value: T): T => {
+      if (!known.has(id)) known.set(id, value);
+      return known.get(id) as T;
+    };
+    const pod = (port: number, name = 'http'): Pod => ({
+      ...FULL,
+      spec: { containers: [{ name: 'a', ports: [{ name, containerPort: port }] }] },
+    });
+    const portsOf = (given: Pod) => podRecordFields(given, share).namedPorts;
+    expect(portsOf(pod(80))).toBe(portsOf(pod(80)));
+    expect(portsOf(pod(80))).not.toEqual(portsOf(pod(81)));
+    expect(portsOf(pod(80))).not.toEqual(portsOf(pod(80, 'web')));
   });
 
   test('a pod that says little', () => {

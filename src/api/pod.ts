@@ -1,4 +1,5 @@
 /** What controllers ask about a pod: its record, active, terminating, ready, available. */
+import { type JobPodFields, jobPodFields } from './job.ts';
 import type { StringMap } from './meta.ts';
 import { type RecordFields, recordFields } from './record.ts';
 import { timeMs } from './time.ts';
@@ -27,12 +28,31 @@ export interface PodRecordFields extends RecordFields, PodState, PodReadiness {
   readonly initRestarts: number;
   readonly deletionCost: number;
   readonly podIps: readonly string[];
+  readonly job: JobPodFields | undefined;
+  readonly hostname: string;
+  readonly subdomain: string;
+  readonly namedPorts: readonly NamedPort[];
+}
+
+/** A container port that has a name. */
+export interface NamedPort {
+  readonly name: string;
+  readonly port: number;
+  readonly protocol: string;
 }
 
 const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost';
 const COST_DIGITS = /^(?:-\d+|0|[1-9]\d*)$/;
 const INT32_MAX = 2 ** 31 - 1;
 const NO_IPS: readonly string[] = Object.freeze([]);
+const NO_PORTS: readonly NamedPort[] = Object.freeze([]);
+const UNSHARED: Share = (_id, value) => value;
+
+/**
+ * Gives an equal value that was given before, or this one, so that the records of many pods hold it
+ * together. Equal ids mean equal values.
+ */
+export type Share = <T extends string | readonly NamedPort[]>(id: string, value: T) => T;
 
 /** Succeeded or Failed: its containers have stopped for good. */
 export function isTerminal(pod: Pick<PodState, 'phase'>): boolean {
@@ -102,12 +122,28 @@ function podIps(pod: Pod): readonly string[] {
   return pod.status?.podIP ? [pod.status.podIP] : NO_IPS;
 }
 
+/** Named ports of the containers, then those of the restartable init containers. */
+function namedPorts(pod: Pod, share: Share): readonly NamedPort[] {
+  const sidecars = pod.spec?.initContainers?.filter((one) => one.restartPolicy === 'Always') ?? [];
+  const ports: NamedPort[] = [];
+  let id = 'ports';
+  for (const container of [...(pod.spec?.containers ?? []), ...sidecars]) {
+    for (const { name, containerPort, protocol = 'TCP' } of container.ports ?? []) {
+      if (!name) continue;
+      ports.push({ name, port: containerPort, protocol });
+      id += ` ${name}/${containerPort}/${protocol}`;
+    }
+  }
+  return ports.length === 0 ? NO_PORTS : share(id, ports);
+}
+
 /** The record of a whole pod. Times are milliseconds since the epoch, 0 where the pod has none. */
-export function podRecordFields(pod: Pod): PodRecordFields {
+export function podRecordFields(pod: Pod, share: Share = UNSHARED): PodRecordFields {
   const ready = pod.status?.conditions?.find((condition) => condition.type === 'Ready');
+  const { nodeName = '', hostname = '', subdomain = '' } = pod.spec ?? {};
   return {
     ...recordFields(pod),
-    nodeName: pod.spec?.nodeName ?? '',
+    nodeName: share(nodeName, nodeName),
     phase: pod.status?.phase ?? '',
     ready: ready?.status === 'True',
     readySince: timeMs(ready?.lastTransitionTime),
@@ -116,5 +152,9 @@ export function podRecordFields(pod: Pod): PodRecordFields {
     ...restartCounts(pod),
     deletionCost: deletionCost(pod.metadata.annotations),
     podIps: podIps(pod),
+    job: jobPodFields(pod),
+    hostname: hostname === pod.metadata.name ? pod.metadata.name : hostname,
+    subdomain: share(subdomain, subdomain),
+    namedPorts: namedPorts(pod, share),
   };
 }

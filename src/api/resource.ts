@@ -35,6 +35,7 @@ export const PODS = resource('', 'v1', 'pods', 'Pod', true);
 export const NODES = resource('', 'v1', 'nodes', 'Node', false);
 export const NAMESPACES = resource('', 'v1', 'namespaces', 'Namespace', false);
 export const SERVICES = resource('', 'v1', 'services', 'Service', true);
+export const ENDPOINTS = resource('', 'v1', 'endpoints', 'Endpoints', true);
 export const SERVICE_ACCOUNTS = resource('', 'v1', 'serviceaccounts', 'ServiceAccount', true);
 export const CONFIG_MAPS = resource('', 'v1', 'configmaps', 'ConfigMap', true);
 export const SECRETS = resource('', 'v1', 'secrets', 'Secret', true);
@@ -66,6 +67,13 @@ export const CONTROLLER_REVISIONS = resource(
 );
 export const JOBS = resource('batch', 'v1', 'jobs', 'Job', true);
 export const CRON_JOBS = resource('batch', 'v1', 'cronjobs', 'CronJob', true);
+export const ENDPOINT_SLICES = resource(
+  'discovery.k8s.io',
+  'v1',
+  'endpointslices',
+  'EndpointSlice',
+  true,
+);
 export const LEASES = resource('coordination.k8s.io', 'v1', 'leases', 'Lease', true);
 export const TOKEN_REVIEWS = resource(
   'authentication.k8s.io',

@@ -25,7 +25,11 @@ export interface RunConfig {
   readonly warnings: readonly string[];
   /** Controllers that don't start, and why. */
   readonly skipped: readonly SkippedController[];
-  readonly state: { readonly dir: string; readonly runtimeDir: string };
+  readonly state: {
+    readonly dir: string;
+    readonly runtimeDir: string;
+    readonly verifyIntervalMs: number;
+  };
   readonly client: ConfigInput & {
     readonly qps: number;
     readonly burst: number;

@@ -1,6 +1,6 @@
 /** Ties the election to the controllers: caches are fed always, controllers run while leading. */
-import { discover } from '../kube/index.ts';
-import type { ClientFactory, KubeClient } from '../kube/types.ts';
+import { type Discovery, discover } from '../kube/index.ts';
+import type { ClientFactory } from '../kube/types.ts';
 import type { Elector, Lead as Term } from '../lease/index.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { settleClusterIdentity } from '../runtime/cluster.ts';
@@ -12,6 +12,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { Random } from '../runtime/random.ts';
 import type { OpenedStore } from '../store/index.ts';
 import type { RunConfig } from './config.ts';
+import { followingOf } from './following.ts';
 
 export interface LeadershipDeps {
   readonly config: RunConfig;
@@ -36,6 +37,7 @@ export class Leadership {
   #ready: Promise<void> = Promise.resolve();
   #turn: Promise<void> = Promise.resolve();
   #term: Term | undefined;
+  #startingAnew = false;
 
   constructor(deps: LeadershipDeps) {
     this.#deps = deps;
@@ -48,10 +50,13 @@ export class Leadership {
         store,
         client: open.client('informers', { qps: -1 }),
         metrics: createReflectorMetrics(metrics),
+        verifyIntervalMs: config.state.verifyIntervalMs,
         redact: (resource, object) => opened.redact(resource, object),
+        replaced: (because) => this.#startAnew(because),
         dropDerived: (because) => this.#rewound(because),
       },
       resources,
+      followingOf(config, () => this.#discover()),
     );
     this.manager = new Manager({
       ...deps,
@@ -62,7 +67,7 @@ export class Leadership {
       qps: config.client.qps,
       burst: config.client.burst,
       useAccounts: config.client.useServiceAccountCredentials,
-      discovery: () => discover(this.#discoveryClient(), { signal: this.#stop.signal }),
+      discovery: () => this.#discover(),
     });
   }
 
@@ -112,21 +117,23 @@ export class Leadership {
     await this.manager.lead({ term: term.term, followsOwn: term.followsOwn, seamless });
   }
 
-  /** The history of the server went back: what was derived from it goes, the controllers start anew. */
+  /** The history of the server went back: what was derived from it goes. */
   #rewound(because: string): void {
-    const { store } = this.#deps.opened;
-    const forget = (): void => {
-      store.intents.clear();
-      store.expectations.clear();
-      store.ownWrites.clear();
-    };
-    forget();
+    const { intents, expectations, ownWrites } = this.#deps.opened.store;
+    for (const table of [intents, expectations, ownWrites]) table.clear();
+    this.#startAnew(because);
+  }
+
+  /** Stops the controllers at once; they start again when the caches are as new as the server. */
+  #startAnew(because: string): void {
     const term = this.#term;
-    if (term === undefined || !this.manager.leading) return;
-    this.#deps.log.warning('Starting the controllers anew', { because });
+    if (term === undefined || !this.manager.leading || this.#startingAnew) return;
+    this.#startingAnew = true;
+    this.#deps.log.info('Starting the controllers anew', { because });
+    this.manager.abandon();
     void this.#queue(async () => {
       await this.manager.stopLeading();
-      forget();
+      this.#startingAnew = false;
       await this.#lead(term, false);
     });
   }
@@ -138,7 +145,8 @@ export class Leadership {
     return this.#turn;
   }
 
-  #discoveryClient(): KubeClient {
-    return this.#deps.open.client('discovery', { qps: 20, burst: 200 });
+  #discover(): Promise<Discovery> {
+    const client = this.#deps.open.client('discovery', { qps: 20, burst: 200 });
+    return discover(client, { signal: this.#stop.signal });
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The composition root: opens the store, serves, stands for election, follows the API server and runs
- * the controllers while it leads. Everything outside the process is made here and handed in.
+ * The composition root: opens the store, serves, stands for election, follows the API server and
+ * runs the controllers while it leads. Everything outside the process is made here and handed in.
  */
 import { mkdirSync } from 'node:fs';
 import { createReviews, type Serving, serve } from '../http/index.ts';
@@ -158,7 +158,8 @@ function startElection(
     ...config.election,
     config: clientConfig,
     runtimeDirectory: config.state.runtimeDir,
-    lockId: lock.held ? config.state.dir : undefined,
+    version: config.version,
+    lockId: lock.held ? lock.id : undefined,
     facts: opened.store.facts,
     clock,
     random,

@@ -1,6 +1,7 @@
 /**
- * Who asks: a trusted front proxy's headers, a client certificate, or a bearer token; the first that
- * succeeds decides. No credentials at all means anonymous; credentials that all fail mean nobody.
+ * Who asks: a trusted front proxy's headers, a client certificate, or a bearer token; the first
+ * that succeeds decides. No credentials at all means anonymous; credentials that all fail mean
+ * nobody.
  */
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';

@@ -65,6 +65,8 @@ export interface ClaimPass {
   readonly selectorText: string;
   /** True if the owner's next sync must see its adoptions first (read-your-writes guard). */
   readonly guard: boolean;
+  /** Finalizers that what is adopted gets, and what is released loses. */
+  readonly finalizers?: readonly string[];
 }
 
 /**
@@ -135,6 +137,7 @@ async function adopt(run: SyncRun, pass: ClaimPass, candidate: Claimable): Promi
     metadata: {
       ownerReferences: [controllerReference(owner, ownerResource)],
       uid: candidate.uid,
+      ...(pass.finalizers === undefined ? {} : { finalizers: pass.finalizers }),
     },
   };
   await run.client.patch(pass.resource, placeOf(candidate), 'strategic', body, {
@@ -150,6 +153,9 @@ async function release(run: SyncRun, pass: ClaimPass, candidate: Claimable): Pro
     metadata: {
       ownerReferences: [{ $patch: 'delete', uid: pass.owner.uid }],
       uid: candidate.uid,
+      ...(pass.finalizers === undefined
+        ? {}
+        : { '$deleteFromPrimitiveList/finalizers': pass.finalizers }),
     },
   };
   await run.client.patch(pass.resource, placeOf(candidate), 'strategic', body, {

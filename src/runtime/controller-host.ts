@@ -1,4 +1,5 @@
 /** One controller while this process leads: its context, queues, workers and records. */
+import { type Resource, resourceId } from '../api/resource.ts';
 import type { KubeClient } from '../kube/types.ts';
 import type {
   Controller,
@@ -7,12 +8,14 @@ import type {
   ControllerMemory,
   ControllerMemoryOptions,
   EventRecorder,
+  ExactCreates,
   Expectations,
   PodControl,
   QueueLimiterOptions,
   WorkQueue,
 } from './controller.ts';
 import { EventMemory } from './event-memory.ts';
+import { createExactCreates } from './exact-create.ts';
 import { createExpectations, type RememberedExpectations } from './expectations.ts';
 import { Intents } from './intents.ts';
 import type { Logger } from './log.ts';
@@ -83,6 +86,7 @@ export class ControllerHost {
       skipped: ({ resource }) => this.#countSkip(resource),
     });
     if (lead.seamless) this.#ownWrites.restore();
+    else this.#ownWrites.clear();
     this.#events = new EventMemory({ controller, store: store.memory, clock, term });
   }
 
@@ -121,6 +125,7 @@ export class ControllerHost {
           log: this.#log,
           signal: this.#signal,
           commit: () => this.#commit(),
+          mayWrite: () => this.#deps.informers.trusted(),
           recordWrite: (key, uid, resource, version) =>
             this.#ownWrites.record(key, uid, resource, version),
           heal: (error) => this.#deps.informers.heal(error.resource, error.key, this.#signal),
@@ -199,6 +204,7 @@ export class ControllerHost {
       caughtUp: (ownerKey, ownerUid) =>
         this.#ownWrites.caughtUp(ownerKey, ownerUid, (id) => deps.informers.versionOf(id)),
       podControl: (events, { guard }) => this.#podControl(events, guard),
+      exactCreates: (resource) => this.#exactCreates(resource),
       caPem: deps.factory.caPem,
       rootCaPem: deps.rootCaPem,
       discovery: deps.discovery,
@@ -272,6 +278,15 @@ export class ControllerHost {
       this.#atFence.push(() => memory.dropRestored());
     }
     return memory;
+  }
+
+  #exactCreates(resource: Resource): ExactCreates {
+    const { informers, random } = this.#deps;
+    const id = resourceId(resource);
+    informers.of(resource).addHandler({
+      add: ({ namespace, name }) => this.intents.created(id, namespace, name),
+    });
+    return createExactCreates({ intents: this.intents, random });
   }
 
   #podControl(events: EventRecorder, guard: boolean): PodControl {

@@ -27,11 +27,21 @@ export interface ControllerDefinition {
   /** Multiplies --kube-api-qps and --kube-api-burst. */
   readonly limits?: { readonly qps: number; readonly burst: number };
   readonly watches: readonly Resource[];
+  /** What it follows besides, as discovery finds it; undefined if these flags switch that off. */
+  follows?(flags: ControllerFlags): Follows | undefined;
   /** What it writes, for people: "pods create/delete/patch". */
   readonly writes: readonly string[];
   /** Names of the flags it reads. */
   readonly flags: readonly string[];
   build(context: ControllerContext): Controller | undefined;
+}
+
+/** Resources that a controller finds in `informers.followed`. */
+export interface Follows {
+  /** Asked for each resource that can be listed and watched, in its preferred version. */
+  wants(resource: ServedResource): 'whole' | 'metadata' | undefined;
+  /** All records of all caches must carry `ties`. */
+  readonly ties?: boolean;
 }
 
 /** A built controller: its queues, and what else it offers. */
@@ -90,7 +100,11 @@ export interface BecauseOptions {
  * barrier (once per sync), is noted in the journal, and every delete names the UID.
  */
 export interface SyncClient {
-  get<T extends KubeObject>(resource: Resource, at: ObjectRef): Promise<T>;
+  get<T extends KubeObject>(
+    resource: Resource,
+    at: ObjectRef,
+    options?: { readonly metadataOnly?: boolean },
+  ): Promise<T>;
   /** All pages, live. */
   listAll<T extends KubeObject>(
     resource: Resource,
@@ -118,7 +132,7 @@ export interface SyncClient {
     at: ObjectRef,
     kind: PatchKind,
     body: object,
-    options: BecauseOptions,
+    options: BecauseOptions & { readonly metadataOnly?: boolean },
   ): Promise<T>;
   delete(
     resource: Resource,
@@ -127,6 +141,7 @@ export interface SyncClient {
       uid: string;
       resourceVersion?: string;
       propagationPolicy?: 'Orphan' | 'Background' | 'Foreground';
+      gracePeriodSeconds?: number;
     },
   ): Promise<void>;
   deleteCollection(
@@ -218,10 +233,39 @@ export interface PodControl {
   deleting(ownerUid: string): ReadonlySet<string>;
 }
 
+/** What an object with a generated name is created from. */
+export interface GeneratedCreation {
+  readonly resource: Resource;
+  readonly namespace: string;
+  /** UID of the object that the body names as its controller. */
+  readonly ownerUid: string;
+  /** What this object is for; the same slot may be taken up again after a crash. */
+  readonly slot: string;
+  readonly generateName: string;
+  /** The object without its name. */
+  readonly body: { readonly metadata?: object };
+  readonly because: string;
+  readonly guard?: BecauseOptions['guard'];
+}
+
+/** Creating objects with generated names exactly once: names chosen here, intents committed first. */
+export interface ExactCreates {
+  /**
+   * The stored object. `found`: an earlier attempt had made it, and its content may be another than
+   * this body's. Throws as SyncClient does.
+   */
+  create<T extends KubeObject>(
+    run: SyncRun,
+    creation: GeneratedCreation,
+  ): Promise<{ readonly object: T; readonly found: boolean }>;
+}
+
 export interface PodBatchResult {
   readonly done: number;
   /** Pod keys (deletes) or "" (creates) for which nothing was done, so their expectation must be lowered. */
   readonly notDone: readonly string[];
+  /** Calls that ended in an error; of those not done the others were not sent, or the pod was gone. */
+  readonly failed?: number;
   readonly error?: unknown;
 }
 
@@ -261,6 +305,8 @@ export interface ControllerContext {
   /** True unless an informer is behind our own writes for this owner; counts a skip if not. */
   caughtUp(ownerKey: string, ownerUid: string): boolean;
   podControl(events: EventRecorder, options: { guard: boolean }): PodControl;
+  /** Creates objects of a resource that this controller watches; ask once for each. */
+  exactCreates(resource: Resource): ExactCreates;
   /** PEM of the CA bundle of the kubeconfig, "" if none. */
   readonly caPem: string;
   /** PEM of --root-ca-file, or of the kubeconfig's CA bundle without that flag; "" if none. */

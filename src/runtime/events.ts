@@ -53,7 +53,7 @@ export interface EventPipeline extends EventRecorder {
 }
 
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-const NAME_LENGTH_MAX = 253;
+const OBJECT_NAME_LENGTH = 253;
 const NAMESPACE_OF_CLUSTER_OBJECTS = 'default';
 const NANOSECONDS_PER_MS = 1_000_000;
 const LOG_LEVEL = 3;
@@ -145,7 +145,7 @@ class Recorder implements EventPipeline {
     const below = BigInt(Math.floor(random.next() * NANOSECONDS_PER_MS));
     const nanoseconds = BigInt(Math.floor(wallMs)) * BigInt(NANOSECONDS_PER_MS) + below;
     const name = `${objectName}.${nanoseconds.toString(16)}`;
-    return name.length <= NAME_LENGTH_MAX && SUBDOMAIN.test(name) ? name : random.uuid();
+    return name.length <= OBJECT_NAME_LENGTH && SUBDOMAIN.test(name) ? name : random.uuid();
   }
 
   #drop(event: EventDraft): void {

@@ -1,6 +1,6 @@
 /**
- * Announced creates and deletes whose outcome isn't known yet. They are committed before the call is
- * sent, so that a restarted process neither creates twice nor counts a victim as alive.
+ * Announced creates and deletes whose outcome isn't known yet. They are committed before the call
+ * is sent, so that a restarted process neither creates twice nor counts a victim as alive.
  */
 
 import type { Clock } from './clock.ts';
@@ -77,14 +77,17 @@ export class Intents {
 
   /** An object was seen to exist: a create intent of that name is fulfilled. */
   created(resource: string, namespace: string, name: string): void {
-    for (const row of this.#find(nameKey({ resource, namespace, name }))) {
-      if (!this.#inFlight.has(row.id)) this.settle(row);
-    }
+    for (const row of this.#find(nameKey({ resource, namespace, name }))) this.settle(row);
   }
 
   /** An object was seen going or gone: a deletion intent of that UID is fulfilled. */
   gone(uid: string): void {
     for (const row of this.#find(victimKey(uid))) this.settle(row);
+  }
+
+  /** Deletions taken over whose victim a cache no longer holds are fulfilled: nobody will say so. */
+  settleGone(holds: (row: IntentRow) => boolean): void {
+    for (const row of this.list()) if (row.verb === 'delete' && !holds(row)) this.settle(row);
   }
 
   /** UIDs of this owner's objects that are announced to be deleted. */
@@ -156,7 +159,10 @@ export class Intents {
       fromLastTerm(row.term, this.#deps.term) &&
       row.sentAt > this.#deps.clock.now() - INTENT_EXPIRY_MS
     ) {
-      this.#keep(row);
+      const adopted = { ...row, term: this.#deps.term };
+      this.#keep(adopted);
+      // The next process must find it of its last term, also if nothing is sent in this one.
+      if (adopted.term !== row.term) this.#deps.table.put(adopted);
     } else {
       this.#deps.table.delete(row);
     }

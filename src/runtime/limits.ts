@@ -73,14 +73,30 @@ export const EVENT_CACHE_ENTRIES_MAX = 4_096;
 export const DELTA_SINGLE_GETS_MAX = 200;
 export const DELTA_CHANGED_FRACTION = 0.05;
 
+/** Node names, subdomains and lists of ports that pod records hold together. */
+export const POD_VALUES_SHARED_MAX = 8_192;
+
 // Reflectors
-export const REFLECTOR_BACKOFF_BASE_MS = 800;
+export const REFLECTOR_BACKOFF_BASE_MS = 200;
 export const REFLECTOR_BACKOFF_MAX_MS = 30_000;
 export const FENCE_WATCH_SECONDS = 3;
 export const WATCH_EMPTY_END_MS = 1_000;
+export const TORN_CHECK_INTERVAL_MS = 5_000;
 export const PROGRESS_SAVE_INTERVAL_MS = 15 * 60_000;
 export const DELTA_GETS_AT_ONCE = 8;
 export const PROBE_TIMEOUT_MS = 10_000;
+
+// Following what discovery finds
+/** The server is asked what it serves this often. */
+export const DISCOVERY_INTERVAL_MS = 30_000;
+/** Ties that are shared between objects, by first owner. */
+export const TIES_KEPT_MAX = 4_096;
+/** Objects of a cache whose last change waits for another commit to be written. */
+export const HELD_BACK_OBJECTS_MAX = 1_000;
+/** Watches of followed resources that may be open at once; beyond it they take turns. */
+export const FOLLOWED_WATCHES_MAX = 88;
+/** How long a watch may go on when others wait for its place. */
+export const FOLLOWED_WATCH_TURN_MS = 10_000;
 
 // Pod control
 export const SLOW_START_INITIAL = 1;

@@ -11,10 +11,14 @@ import type { Informers } from './informer/set.ts';
 import { WORKER_STOP_TIMEOUT_MS } from './limits.ts';
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
-import type { StorePort } from './ports.ts';
+import type { IntentRow, StorePort } from './ports.ts';
 import { createQueueMetrics, type QueueMetrics } from './queue/metrics.ts';
 import type { Random } from './random.ts';
 import type { HealthCheck } from './status.ts';
+import { fromLastTerm } from './term.ts';
+
+/** The term whose controllers last took over what is remembered. */
+const FACT_TERM = 'manager.term';
 
 export interface ManagerDeps {
   /** The controllers to run, already chosen by --controllers and gates. */
@@ -113,7 +117,8 @@ export class Manager {
     if (!lead.followsOwn) this.#forget();
     else if (!lead.seamless) this.#deps.store.ownWrites.clear();
     const resources = this.#deps.definitions.flatMap((definition) => definition.watches);
-    const seamless = lead.seamless && (await informers.resumable(resources, signal));
+    const bridged = lead.seamless && this.#remembersLastTerm(lead.term);
+    const seamless = bridged && (await informers.resumable(resources, signal));
     if (!seamless) informers.expectCatchUp();
     await informers.synced(resources, signal);
     if (!seamless) await informers.caughtUp(resources, signal);
@@ -122,6 +127,7 @@ export class Manager {
     this.#hosts = this.#deps.definitions
       .map((each) => new ControllerHost(each, this.#deps, this.#queueMetrics, granted, signal))
       .filter((host) => host.build());
+    this.#deps.store.facts.set(FACT_TERM, String(lead.term));
     this.#watchIntents();
     log.info('Controllers start', {
       controllers: this.#hosts.length,
@@ -152,6 +158,15 @@ export class Manager {
     this.#deps.log.v(1).info('All caches have caught up');
   }
 
+  /**
+   * Only what the last term's controllers took over or wrote bridges the lag of a cache. A process
+   * that died between getting the Lease and building them left rows of an older term.
+   */
+  #remembersLastTerm(term: number): boolean {
+    const remembered = this.#deps.store.facts.get(FACT_TERM);
+    return remembered !== undefined && fromLastTerm(Number(remembered), term);
+  }
+
   /** Somebody else led since: what was remembered says nothing any more. */
   #forget(): void {
     const { work, memory, intents, expectations, ownWrites } = this.#deps.store;
@@ -165,7 +180,8 @@ export class Manager {
       definition.watches.some((watched) => resourceId(watched) === resource),
     );
     if (!watchesPods) return;
-    this.#deps.informers.pods().addHandler({
+    const pods = this.#deps.informers.pods();
+    pods.addHandler({
       add: (pod) => {
         for (const open of intents) open.created(resource, pod.namespace, pod.name);
         if (pod.deleting) for (const open of intents) open.gone(pod.uid);
@@ -177,5 +193,9 @@ export class Manager {
         for (const open of intents) open.gone(pod.uid);
       },
     });
+    // A victim that went before the handler was there is in no event to come.
+    const holds = ({ namespace, name, uid }: IntentRow): boolean =>
+      pods.lister.record(`${namespace}/${name}`)?.uid === uid;
+    for (const open of intents) open.settleGone(holds);
   }
 }

@@ -1,7 +1,7 @@
 /**
  * Creating and deleting pods exactly once: the name is chosen here, the intent is committed before
- * the call, and what an earlier attempt left open is settled instead of repeated. Events, slow start
- * and the treatment of terminating namespaces follow upstream's pod control.
+ * the call, and what an earlier attempt left open is settled instead of repeated. Events, slow
+ * start and the treatment of terminating namespaces follow upstream's pod control.
  */
 import {
   FencedError,
@@ -30,7 +30,7 @@ import { slowStart } from './slow-start.ts';
 
 const NAME_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 const NAME_SUFFIX_LENGTH = 5;
-const NAME_PREFIX_LENGTH_MAX = 58;
+const KEPT_PREFIX_LENGTH = 58;
 
 export interface PodControlDeps {
   readonly intents: Intents;
@@ -47,7 +47,7 @@ export function createPodControl(deps: PodControlDeps): PodControl {
 
 /** A name as the server would choose it: the prefix cut to 58 and five random characters. */
 export function generatedName(prefix: string, random: Random): string {
-  const kept = prefix.slice(0, NAME_PREFIX_LENGTH_MAX);
+  const kept = prefix.slice(0, KEPT_PREFIX_LENGTH);
   return kept + random.text(NAME_SUFFIX_LENGTH, NAME_ALPHABET);
 }
 
@@ -80,7 +80,8 @@ class ExactPodControl implements PodControl {
     // What slow start never sent is no intent any more.
     for (const { intent } of announced) if (!started.has(intent)) this.#deps.intents.settle(intent);
     const notDone = Array.from({ length: pods.length - result.successes }, () => '');
-    return { done: result.successes, notDone, error: result.error };
+    const failed = result.tried - result.successes;
+    return { done: result.successes, notDone, failed, error: result.error };
   }
 
   async deletePods(
@@ -111,7 +112,8 @@ class ExactPodControl implements PodControl {
     };
     const count = announced.length;
     await Promise.all(Array.from({ length: Math.min(POD_DELETES_AT_ONCE, count) }, worker));
-    return { done: count - notDone.length, notDone, error: errors[0] };
+    const failed = errors.length;
+    return { done: count - notDone.length, notDone, failed, error: errors[0] };
   }
 
   #announce(pod: PodCreation): IntentRow {
@@ -152,7 +154,7 @@ class ExactPodControl implements PodControl {
         return;
       } catch (error) {
         if (isAlreadyExists(error) && pod.name === undefined && attempt < NAME_COLLISIONS_MAX) {
-          const ours = await this.#isOurs(run, pod, intent.name);
+          const ours = await this.#isOurs(run, pod, intent);
           this.#deps.intents.settle(intent);
           if (ours) return;
           intent = this.#announce(pod);
@@ -167,10 +169,16 @@ class ExactPodControl implements PodControl {
   }
 
   /** The name is taken: by the pod an earlier attempt of ours made, or by a stranger. */
-  async #isOurs(run: SyncRun, pod: PodCreation, name: string): Promise<boolean> {
+  async #isOurs(run: SyncRun, pod: PodCreation, intent: IntentRow): Promise<boolean> {
     // Few controllers may GET pods; all that make some may list them.
-    const options = { namespace: pod.namespace, fieldSelector: nameSelector(name) };
-    const [found] = await run.client.listAll<Pod>(PODS, options);
+    const options = { namespace: pod.namespace, fieldSelector: nameSelector(intent.name) };
+    let found: Pod | undefined;
+    try {
+      [found] = await run.client.listAll<Pod>(PODS, options);
+    } catch (error) {
+      this.#deps.intents.leaveOpen(intent);
+      throw error;
+    }
     if (found === undefined) return false;
     const controller = (found.metadata.ownerReferences ?? []).find((ref) => ref.controller);
     const going = found.metadata.deletionTimestamp !== undefined;

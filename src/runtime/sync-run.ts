@@ -2,6 +2,7 @@
  * What one reconcile is handed: the API server with a commit barrier before its first write, a
  * journal of what was written and why, and the wish to be called again.
  */
+import { FencedError } from '../api/errors.ts';
 import { type Resource, resourceId } from '../api/resource.ts';
 import type { KubeObject } from '../api/types/index.ts';
 import type { KubeClient, ObjectRef, PatchKind } from '../kube/types.ts';
@@ -13,6 +14,8 @@ export interface SyncRunDeps {
   readonly client: KubeClient;
   readonly signal: AbortSignal;
   readonly now: number;
+  /** False while the server's history may be another one than the caches': then nothing is sent. */
+  mayWrite(): boolean;
   /** Commit barrier: everything announced so far is in the file afterwards. */
   commit(): void;
   /** Remembers a version that our own write produced. */
@@ -75,8 +78,12 @@ export class RecordedRun implements SyncRun, SyncClient {
     this.#deps.commit();
   }
 
-  async get<T extends KubeObject>(resource: Resource, at: ObjectRef): Promise<T> {
-    return await this.#deps.client.get<T>(resource, at, { signal: this.signal });
+  async get<T extends KubeObject>(
+    resource: Resource,
+    at: ObjectRef,
+    options?: Parameters<SyncClient['get']>[2],
+  ): Promise<T> {
+    return await this.#deps.client.get<T>(resource, at, { ...options, signal: this.signal });
   }
 
   async listAll<T extends KubeObject>(
@@ -126,10 +133,14 @@ export class RecordedRun implements SyncRun, SyncClient {
     at: ObjectRef,
     kind: PatchKind,
     body: object,
-    options: BecauseOptions,
+    options: Parameters<SyncClient['patch']>[4],
   ): Promise<T> {
+    const { metadataOnly } = options;
     return await this.#write('patch', resource, at, options, () =>
-      this.#deps.client.patch<T>(resource, at, kind, body, { signal: this.signal }),
+      this.#deps.client.patch<T>(resource, at, kind, body, {
+        signal: this.signal,
+        ...(metadataOnly === undefined ? {} : { metadataOnly }),
+      }),
     );
   }
 
@@ -138,13 +149,14 @@ export class RecordedRun implements SyncRun, SyncClient {
     at: ObjectRef,
     options: Parameters<SyncClient['delete']>[2],
   ): Promise<void> {
-    const { uid, resourceVersion, propagationPolicy } = options;
+    const { uid, resourceVersion, propagationPolicy, gracePeriodSeconds } = options;
     await this.#write('delete', resource, at, options, () =>
       this.#deps.client.delete(resource, at, {
         uid,
         signal: this.signal,
         ...(resourceVersion === undefined ? {} : { preconditionResourceVersion: resourceVersion }),
         ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
+        ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
       }),
     );
   }
@@ -171,6 +183,9 @@ export class RecordedRun implements SyncRun, SyncClient {
     options: BecauseOptions,
     send: () => Promise<T>,
   ): Promise<T> {
+    if (!this.#deps.mayWrite()) {
+      throw new FencedError('the API server may have been restarted: its history is being checked');
+    }
     if (!this.#committed) this.barrier();
     const id = resourceId(resource);
     const full = at.subresource === undefined ? id : `${id}/${at.subresource}`;

@@ -7,6 +7,7 @@ import { ObjectUnavailable } from './informer/cache.ts';
 import { FENCED_RETRY_MS } from './limits.ts';
 import type { Logger } from './log.ts';
 import type { JournalRow } from './ports.ts';
+import { NotYet } from './requeue.ts';
 import { RecordedRun } from './sync-run.ts';
 
 /** The queue as the worker sees it, beyond what controllers see. */
@@ -28,6 +29,8 @@ export interface WorkerDeps {
   readonly log: Logger;
   readonly signal: AbortSignal;
   commit(): void;
+  /** False while the caches may be of another history than the server's. */
+  mayWrite(): boolean;
   recordWrite(ownerKey: string, ownerUid: string, resource: string, version: string): void;
   heal(error: ObjectUnavailable): Promise<void>;
   journal(row: JournalRow): void;
@@ -55,6 +58,7 @@ async function syncOnce(deps: WorkerDeps, key: string): Promise<void> {
     signal,
     now: startedAt,
     commit: deps.commit,
+    mayWrite: deps.mayWrite,
     recordWrite: deps.recordWrite,
   });
   let error: unknown;
@@ -70,7 +74,7 @@ async function syncOnce(deps: WorkerDeps, key: string): Promise<void> {
   if (deps.log.enabled(4)) {
     deps.log.v(4).info('Finished syncing', { key, durationMs, writes: run.writeCount });
   }
-  if (error === undefined && run.writeCount === 0) return;
+  if ((error === undefined || error instanceof NotYet) && run.writeCount === 0) return;
   deps.journal({
     controller: deps.controller,
     key,
@@ -94,7 +98,7 @@ async function handleError(
   // The next lead queues every key again; the failure history stays as it was.
   if (deps.signal.aborted) return;
   if (error instanceof FencedError) {
-    queue.addAfter(key, FENCED_RETRY_MS, 'the Lease was not held when the write was due');
+    queue.addAfter(key, FENCED_RETRY_MS, error.message);
     return;
   }
   if (error instanceof ObjectUnavailable && (await healed(deps, error))) {
@@ -135,11 +139,12 @@ async function healed(deps: WorkerDeps, error: ObjectUnavailable): Promise<boole
 
 /** Conflicts and the like are daily life: the next sync sees a newer state. */
 function isExpected(error: unknown): boolean {
-  return isDefiniteAnswer(error);
+  return error instanceof NotYet || isDefiniteAnswer(error);
 }
 
 function outcomeOf(error: unknown): JournalRow['outcome'] {
   if (error === undefined) return 'ok';
+  if (error instanceof NotYet) return 'requeue';
   return error instanceof FencedError ? 'fenced' : 'error';
 }
 

@@ -1,7 +1,8 @@
-import { afterAll, expect, test } from 'bun:test';
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
-import { cleanUp, startChild, temporaryDirectory, until } from './testing/kit.ts';
+import { cleanUp, SLOW_TEST_MS, startChild, temporaryDirectory, until } from './testing/kit.ts';
 
+setDefaultTimeout(SLOW_TEST_MS);
 afterAll(cleanUp);
 
 const ROOT = join(import.meta.dir, '..', '..');

@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite';
-import { afterAll, describe, expect, test } from 'bun:test';
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, openSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { QUICK_CHECK_DELAY_MS, REOPEN_DELAY_MS_MAX } from '../runtime/limits.ts';
@@ -10,11 +10,13 @@ import {
   headsOf,
   openTestStore,
   putPods,
+  SLOW_TEST_MS,
   setPoint,
   temporaryDirectory,
   workRow,
 } from './testing/kit.ts';
 
+setDefaultTimeout(SLOW_TEST_MS);
 afterAll(cleanUp);
 
 function overwrite(path: string, at: number, bytes: number): void {

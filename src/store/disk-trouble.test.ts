@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite';
-import { afterAll, afterEach, describe, expect, test } from 'bun:test';
+import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -17,6 +17,7 @@ import {
   objectRow,
   openTestStore,
   putPods,
+  SLOW_TEST_MS,
   type SmallDisk,
   setPoint,
   smallDisk,
@@ -30,6 +31,7 @@ const mounted: SmallDisk[] = [];
 afterEach(() => {
   for (const disk of mounted.splice(0)) disk.unmount();
 });
+setDefaultTimeout(SLOW_TEST_MS);
 afterAll(cleanUp);
 
 const probe = smallDisk(64);

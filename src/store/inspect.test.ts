@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite';
-import { afterAll, describe, expect, test } from 'bun:test';
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openInspector, STATE_FILE } from './index.ts';
@@ -9,6 +9,7 @@ import {
   journalRow,
   objectRow,
   openTestStore,
+  SLOW_TEST_MS,
   START,
   startChild,
   temporaryDirectory,
@@ -16,6 +17,7 @@ import {
   workRow,
 } from './testing/kit.ts';
 
+setDefaultTimeout(SLOW_TEST_MS);
 afterAll(cleanUp);
 
 function owned(resource: string, key: string, kind: string, owner: { kind: string; uid: string }) {

@@ -1,11 +1,12 @@
 import { Database } from 'bun:sqlite';
-import { afterAll, describe, expect, test } from 'bun:test';
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { migrate, unknownMigration } from './migrate.ts';
 import { MIGRATIONS } from './migrations.ts';
-import { cleanUp, temporaryDirectory } from './testing/kit.ts';
+import { cleanUp, SLOW_TEST_MS, temporaryDirectory } from './testing/kit.ts';
 
+setDefaultTimeout(SLOW_TEST_MS);
 afterAll(cleanUp);
 
 const ROOT = join(import.meta.dir, '..', '..');

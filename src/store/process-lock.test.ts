@@ -1,9 +1,17 @@
-import { afterAll, describe, expect, test } from 'bun:test';
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { takeProcessLock } from './index.ts';
-import { cleanUp, smallDisk, startChild, temporaryDirectory, until } from './testing/kit.ts';
+import {
+  cleanUp,
+  SLOW_TEST_MS,
+  smallDisk,
+  startChild,
+  temporaryDirectory,
+  until,
+} from './testing/kit.ts';
 
+setDefaultTimeout(SLOW_TEST_MS);
 afterAll(cleanUp);
 
 describe('the process lock', () => {

@@ -5,7 +5,7 @@
  */
 
 import { Database } from 'bun:sqlite';
-import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { closeConnection, describeError, isBusy } from './connection.ts';
 import { networkFileSystem } from './state-dir.ts';
@@ -18,7 +18,12 @@ const taken = new Set<Database>();
 
 /** Whether this process may use the directory alone. */
 export type ProcessLock =
-  | { readonly held: true; release(): void }
+  | {
+      readonly held: true;
+      /** Names the lock file itself (device and inode): the same for whoever holds it next. */
+      readonly id: string;
+      release(): void;
+    }
   | {
       readonly held: false;
       /** Who holds it, as that process named itself; "" if unknown. */
@@ -55,7 +60,13 @@ export function takeProcessLock(dir: string, holder: string): ProcessLock {
       detail: describeError(error),
     };
   }
-  return { held: true, release: releaser(client, holderPath) };
+  return { held: true, id: fileId(join(dir, LOCK_FILE)), release: releaser(client, holderPath) };
+}
+
+/** A stat opens nothing, so it drops no lock. */
+function fileId(path: string): string {
+  const { dev, ino } = statSync(path);
+  return `${dev}:${ino}`;
 }
 
 function lockExclusively(client: Database): void {

@@ -1,12 +1,19 @@
-import { afterAll, describe, expect, test } from 'bun:test';
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { seededRandom } from '../runtime/random.ts';
 import { digestKey } from './digest-key.ts';
 import { redactForDisk } from './index.ts';
-import { cleanUp, collectingLogger, openTestStore, temporaryDirectory } from './testing/kit.ts';
+import {
+  cleanUp,
+  collectingLogger,
+  openTestStore,
+  SLOW_TEST_MS,
+  temporaryDirectory,
+} from './testing/kit.ts';
 
+setDefaultTimeout(SLOW_TEST_MS);
 afterAll(cleanUp);
 
 const KEY = new Uint8Array(32).fill(7);

@@ -1,7 +1,7 @@
 /** The questions of docs/state.md, asked by another SQLite in another process of a live file. */
 
 import { Database } from 'bun:sqlite';
-import { afterAll, expect, test } from 'bun:test';
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getTableName } from 'drizzle-orm';
@@ -14,10 +14,12 @@ import {
   journalRow,
   objectRow,
   openTestStore,
+  SLOW_TEST_MS,
   temporaryDirectory,
   workRow,
 } from './testing/kit.ts';
 
+setDefaultTimeout(SLOW_TEST_MS);
 afterAll(cleanUp);
 
 const ROOT = join(import.meta.dir, '..', '..');

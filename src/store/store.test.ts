@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test';
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { cpSync } from 'node:fs';
 import fc from 'fast-check';
 import {
@@ -16,12 +16,14 @@ import {
   journalRow,
   objectRow,
   openTestStore,
+  SLOW_TEST_MS,
   START,
   type TestStore,
   temporaryDirectory,
   workRow,
 } from './testing/kit.ts';
 
+setDefaultTimeout(SLOW_TEST_MS);
 afterAll(cleanUp);
 
 /** What the store should hold, in plain maps. */

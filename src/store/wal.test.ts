@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite';
-import { afterAll, describe, expect, test } from 'bun:test';
-import { existsSync, readFileSync, truncateSync } from 'node:fs';
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { existsSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   BATCH_DELAY_MS,
@@ -13,12 +13,14 @@ import {
 } from '../runtime/limits.ts';
 import type { StorePort } from '../runtime/ports.ts';
 import { helperThread } from './checkpointer.ts';
+import { HelperCore } from './helper.ts';
 import { type Helper, inlineHelper, STATE_FILE } from './index.ts';
 import {
   cleanUp,
   headsOf,
   objectRow,
   openTestStore,
+  SLOW_TEST_MS,
   startChild,
   type TestStore,
   temporaryDirectory,
@@ -26,6 +28,7 @@ import {
   workRow,
 } from './testing/kit.ts';
 
+setDefaultTimeout(SLOW_TEST_MS);
 afterAll(cleanUp);
 
 /** Commits about so many bytes of rows, new content for always the same keys. */
@@ -124,6 +127,28 @@ describe('the WAL', () => {
     expect(store.health()).toMatchObject({ problem: '', pendingRows: 0 });
     expect(store.health().walBytes).toBeLessThan(1_000_000);
     await shut();
+  });
+
+  test('is left alone while a transaction that began before the hold goes on', async () => {
+    const dir = temporaryDirectory();
+    await (await openTestStore(dir)).shut();
+    const path = join(dir, STATE_FILE);
+    const other = new Database(path);
+    const held: boolean[] = [];
+    const options = { path, bootId: 'boot-1', now: 0 };
+    const core = new HelperCore((on) => {
+      held.push(on);
+      if (on) other.run('BEGIN IMMEDIATE');
+    });
+    core.do({ kind: 'prepare', ...options });
+    expect(core.do({ kind: 'truncate' })).toMatchObject({ blocked: true });
+    expect(held).toEqual([true, false]);
+    const before = statSync(`${path}-wal`).size;
+    other.run("INSERT INTO facts VALUES ('a', 'b')");
+    other.run('COMMIT');
+    expect(statSync(`${path}-wal`).size).toBeGreaterThan(before);
+    other.close(true);
+    core.do({ kind: 'close' });
   });
 
   test('is not written while the helper starts a new one', async () => {

@@ -1,7 +1,7 @@
 /** Several Deployments that are changed at random, and what each change may do to their pods. */
 import type { Random } from '../../src/runtime/random.ts';
 import { deployment, template, type World } from '../scenarios/world.ts';
-import type { PodLedger, PodLife } from './ledger.ts';
+import type { Ledger, PodLife } from './ledger.ts';
 
 /** One Deployment of the fleet. */
 interface App {
@@ -87,7 +87,7 @@ export class Fleet {
 
   constructor(
     private readonly world: World,
-    private readonly ledger: PodLedger,
+    private readonly ledger: Ledger,
     private readonly random: Random,
   ) {}
 
@@ -144,7 +144,7 @@ export class Fleet {
     const wanted = app.replicas;
     const rollout = change === 'rollout';
     this.ledger.bound(app.name, {
-      active: Math.max(wanted, replicasBefore) + (rollout ? app.surge(wanted) : 0),
+      asked: Math.max(wanted, replicasBefore) + (rollout ? app.surge(wanted) : 0),
       ready: Math.min(wanted, replicasBefore) - (rollout ? app.missing(wanted) : 0),
     });
     return { app, change, before, replicasBefore };
@@ -162,8 +162,6 @@ export class Fleet {
     const known = new Set(before.map(({ uid }) => uid));
     const after = this.ledger.of(app.name);
     const created = after.filter(({ uid }) => !known.has(uid));
-    const alive = new Set(before.filter(({ gone }) => !gone).map(({ uid }) => uid));
-    void alive;
     const lost = created.filter(({ deleting }) => deleting);
     const living = after.filter(({ deleting }) => !deleting);
     const hashes = new Set(living.map(({ hash }) => hash));

@@ -8,9 +8,10 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { seededRandom } from '../../src/runtime/random.ts';
 import { type Cluster, eventually, notYet, simulateNodes, startCluster } from '../rig/index.ts';
 import { World } from '../scenarios/world.ts';
+import { diagnose } from './diagnosis.ts';
 import { Fleet } from './fleet.ts';
 import { drawMoment, Line } from './killer.ts';
-import { PodLedger } from './ledger.ts';
+import { Ledger } from './ledger.ts';
 import { complaintsAbout, readState } from './state-copy.ts';
 
 const KILLS = Number(process.env.HOLDFAST_CRASH_KILLS ?? 40);
@@ -28,11 +29,11 @@ const FLAGS = [
 ];
 const KILLS_PER_ROUND_MAX = 4;
 const READY_MS_MAX = 250;
-/** Longest time in which a round must come to its end after the last kill. */
 const random = seededRandom(SEED);
 
 let cluster: Cluster;
-let ledger: PodLedger;
+let world: World;
+let ledger: Ledger;
 let fleet: Fleet;
 let line: Line;
 
@@ -45,8 +46,8 @@ beforeAll(async () => {
     bind: true,
     plan: () => ({ readyAfterMs: readyAfterMs() }),
   });
-  const world = new World(cluster, await cluster.namespace('crash'));
-  ledger = new PodLedger(cluster.api, world.namespace);
+  world = new World(cluster, await cluster.namespace('crash'));
+  ledger = new Ledger(cluster.api, world.namespace);
   line = await Line.start(cluster, { flags: FLAGS });
   fleet = new Fleet(world, ledger, random);
   await fleet.launch();
@@ -98,7 +99,8 @@ test(
         await nothingAwaited();
       } catch (error) {
         const said = `seed ${SEED}, ${orders.join(', ')}; kills ${moments.join(' ')}`;
-        throw new Error(`${said}\n${line.current.tail(60)}`, { cause: error });
+        const seen = await diagnose(world, line.current);
+        throw new Error(`${said}\n${error}\n${seen}`);
       }
       const where = `seed ${SEED}, kill ${line.kills}: ${orders.join(', ')}`;
       expect({ where, complaints: fleet.complaints() }).toEqual({ where, complaints: [] });

@@ -1,4 +1,7 @@
-/** A watch of its own over all pods of a namespace, from before the first one: what really happened. */
+/**
+ * Watches of its own over the pods and ReplicaSets of a namespace, from before the first one: what
+ * really happened, whatever the code under test believes.
+ */
 import { type Api, eventually, type Obj } from '../rig/index.ts';
 
 /** The life of one pod as the watch told it. */
@@ -14,21 +17,23 @@ export interface PodLife {
   gone: boolean;
 }
 
-/** How many pods of an app there may be at any moment. */
+/** What must hold for an app at any moment. */
 export interface Bounds {
-  /** Pods that are not being deleted, at most. */
-  readonly active: number;
+  /** Pods that its ReplicaSets ask for together, at most (upstream's meaning of maxSurge). */
+  readonly asked: number;
   /** Ready pods that are not being deleted, at least. */
   readonly ready: number;
 }
 
 const MARKER = 'marker';
 
-/** Follows the pods of one namespace until stopped. */
-export class PodLedger {
+/** Follows one namespace until stopped. */
+export class Ledger {
   readonly pods = new Map<string, PodLife>();
-  /** Moments at which an app had more or fewer pods than its bounds allow. */
+  /** Moments at which an app was outside its bounds. */
   readonly breaches: string[] = [];
+  /** Sizes of the ReplicaSets that exist, by UID. */
+  readonly #sizes = new Map<string, { readonly app: string; readonly replicas: number }>();
   readonly #bounds = new Map<string, Bounds>();
   readonly #stop = new AbortController();
   #markers = 0;
@@ -38,7 +43,10 @@ export class PodLedger {
     private readonly api: Api,
     private readonly namespace: string,
   ) {
-    void this.#follow();
+    void this.#follow('pods', (object, gone, moment) => this.#notePod(object, gone, moment));
+    void this.#follow('replicasets', (object, gone, moment) =>
+      this.#noteSize(object, gone, moment),
+    );
   }
 
   stop(): void {
@@ -73,14 +81,18 @@ export class PodLedger {
     await this.api.remove('pods', this.namespace, name, { gracePeriodSeconds: 0 });
   }
 
-  async #follow(): Promise<void> {
+  async #follow(
+    plural: string,
+    note: (object: Obj, gone: boolean, moment: string) => void,
+  ): Promise<void> {
     try {
       const { signal } = this.#stop;
-      for await (const event of this.api.watch('pods', this.namespace, {}, signal)) {
+      for await (const event of this.api.watch(plural, this.namespace, {}, signal)) {
         if (event.type === 'ERROR') throw new Error(JSON.stringify(event.object));
         if (event.type === 'BOOKMARK') continue;
-        const pod = this.#note(event.object, event.type === 'DELETED');
-        this.#check(pod.app, `${event.type} ${pod.name}`);
+        const { name, resourceVersion } = event.object.metadata;
+        const moment = `${event.type} ${name} ${resourceVersion}`;
+        note(event.object, event.type === 'DELETED', moment);
       }
       throw new Error('the watch has ended');
     } catch (error) {
@@ -88,7 +100,7 @@ export class PodLedger {
     }
   }
 
-  #note({ metadata, status }: Obj, gone: boolean): PodLife {
+  #notePod({ metadata, status }: Obj, gone: boolean, moment: string): void {
     const { uid, name, labels = {}, deletionTimestamp } = metadata;
     const known = this.pods.get(uid);
     const pod = known ?? {
@@ -105,17 +117,22 @@ export class PodLedger {
     pod.ready = conditions.some(({ type, status: is }) => type === 'Ready' && is === 'True');
     pod.deleting = deletionTimestamp !== undefined || gone;
     pod.gone = gone;
-    return pod;
+    const bounds = this.#bounds.get(pod.app);
+    if (bounds === undefined) return;
+    const ready = this.of(pod.app).filter((other) => other.ready && !other.deleting).length;
+    if (ready >= bounds.ready) return;
+    this.breaches.push(`${pod.app}: ${ready} of ${bounds.ready} are ready at ${moment}`);
   }
 
-  #check(app: string, moment: string): void {
+  #noteSize({ metadata, spec }: Obj, gone: boolean, moment: string): void {
+    const app = metadata.labels?.app ?? '';
+    if (gone) this.#sizes.delete(metadata.uid);
+    else this.#sizes.set(metadata.uid, { app, replicas: spec.replicas });
     const bounds = this.#bounds.get(app);
     if (bounds === undefined) return;
-    const active = this.of(app).filter((pod) => !pod.deleting);
-    const ready = active.filter((pod) => pod.ready);
-    if (active.length <= bounds.active && ready.length >= bounds.ready) return;
-    const found = `${active.length} active, ${ready.length} ready`;
-    const allowed = `at most ${bounds.active}, at least ${bounds.ready} ready`;
-    this.breaches.push(`${app}: ${found} (${allowed}) at ${moment}`);
+    const mine = [...this.#sizes.values()].filter((size) => size.app === app);
+    const asked = mine.reduce((sum, { replicas }) => sum + replicas, 0);
+    if (asked <= bounds.asked) return;
+    this.breaches.push(`${app}: ${asked} of ${bounds.asked} pods are asked for at ${moment}`);
   }
 }

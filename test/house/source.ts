@@ -18,7 +18,7 @@ export interface SourceFile {
 /** All TypeScript files under src/. */
 export function readSources(): SourceFile[] {
   return walk(SRC)
-    .filter((path) => /\.tsx?$/.test(path))
+    .filter((path) => /\.tsx?$/.test(path) && !path.endsWith('.d.ts'))
     .map((path) => {
       const text = readFileSync(path, 'utf8');
       const tree = ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true);

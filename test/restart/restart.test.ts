@@ -42,7 +42,7 @@ function lists(since: Date, metadataOnly?: boolean): string[] {
   const entries = cluster.auditEntries({
     verb: 'list',
     resource: RESUMED,
-    userAgent: /holdfast/,
+    userAgent: /^holdfast\/\d/,
     since,
   });
   return entries
@@ -85,7 +85,7 @@ describe('a restart of the API server', () => {
     const full = cluster.auditEntries({
       verb: 'list',
       resource: RESUMED,
-      userAgent: /holdfast/,
+      userAgent: /^holdfast\/\d/,
       since,
       where: ({ requestURI }) => !requestURI.includes('limit=500'),
     });
@@ -93,7 +93,7 @@ describe('a restart of the API server', () => {
     const gets = cluster.auditEntries({
       verb: 'get',
       resource: ['pods', 'replicasets', 'deployments'],
-      userAgent: /holdfast/,
+      userAgent: /^holdfast\/\d/,
       since,
     });
     expect(gets.length).toBeLessThan(12);

@@ -5,7 +5,9 @@
  * spreading an old one; nothing in the process mutates an object it was handed.
  */
 import type {
+  CoreV1EndpointPort,
   CoreV1Event,
+  DiscoveryV1EndpointPort,
   V1Affinity,
   V1Condition,
   V1ConfigMap,
@@ -20,7 +22,11 @@ import type {
   V1DeploymentCondition,
   V1DeploymentSpec,
   V1DeploymentStatus,
+  V1Endpoint,
+  V1EndpointAddress,
+  V1EndpointHints,
   V1EndpointSlice,
+  V1EndpointSubset,
   V1Endpoints,
   V1Job,
   V1JobCondition,
@@ -54,6 +60,7 @@ import type {
   V1Secret,
   V1Service,
   V1ServiceAccount,
+  V1ServicePort,
   V1StatefulSet,
   V1StatefulSetStatus,
   V1Status,
@@ -116,6 +123,15 @@ export type JobCondition = Wire<V1JobCondition>;
 export type PodFailurePolicy = Wire<V1PodFailurePolicy>;
 export type SuccessPolicy = Wire<V1SuccessPolicy>;
 export type CronJobStatus = Wire<V1CronJobStatus>;
+export type ServicePort = Wire<V1ServicePort>;
+export type EndpointSubset = Wire<V1EndpointSubset>;
+export type EndpointAddress = Wire<V1EndpointAddress>;
+/** A port of Endpoints. */
+export type SubsetPort = Wire<CoreV1EndpointPort>;
+/** An endpoint, its hints and a port of an EndpointSlice. */
+export type SliceEndpoint = Wire<V1Endpoint>;
+export type EndpointHints = Wire<V1EndpointHints>;
+export type SlicePort = Wire<DiscoveryV1EndpointPort>;
 export type NodeSelector = Wire<V1NodeSelector>;
 export type NodeSelectorTerm = Wire<V1NodeSelectorTerm>;
 export type NodeSelectorRequirement = Wire<V1NodeSelectorRequirement>;

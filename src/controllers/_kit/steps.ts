@@ -8,9 +8,9 @@ import { ApiError, TransportError } from '../../api/errors.ts';
 /** Steps that ask for actions A, are handed answers R and end in a T. */
 export type StepsOf<A, R, T> = Generator<A, T, R>;
 
-/** A refusal put into words; the server's answer is its cause. */
+/** Why steps can't go on, in words; the server's answer, if it is about one, is the cause. */
 export class StepError extends Error {
-  constructor(message: string, cause: unknown) {
+  constructor(message: string, cause?: unknown) {
     super(message, { cause });
     this.name = 'StepError';
   }
@@ -27,6 +27,17 @@ export function answerOf(error: unknown): unknown {
   return !last && error instanceof Error && error.cause instanceof Error
     ? answerOf(error.cause)
     : error;
+}
+
+/**
+ * The error of a port as one that steps may look at, its words kept. Throws what is no answer of
+ * the server: the Lease is lost, or a mistake of our own.
+ */
+export function asAnswer(error: unknown): Error {
+  if (isAnswer(error)) return error;
+  const answer = answerOf(error);
+  if (isAnswer(answer) && error instanceof Error) return new StepError(error.message, answer);
+  throw answer;
 }
 
 /** How steps ended whose failure must not end what follows. */

@@ -3,14 +3,12 @@ import { isConflict } from '../../api/errors.ts';
 import { generateNameFor, keyOf } from '../../api/meta.ts';
 import {
   apiVersionOf,
-  CONTROLLER_REVISIONS,
   PERSISTENT_VOLUME_CLAIMS,
   PODS,
   type Resource,
   STATEFUL_SETS,
 } from '../../api/resource.ts';
 import type {
-  ControllerRevision,
   KubeObject,
   PersistentVolumeClaim,
   Pod,
@@ -21,7 +19,12 @@ import type { EventRecorder, PodControl, SyncRun } from '../../runtime/controlle
 import type { Lister, PodRecord } from '../../runtime/informer/types.ts';
 import { referenceTo } from '../../runtime/pod-control.ts';
 import { slowStart } from '../../runtime/slow-start.ts';
-import { revisionBody } from '../_kit/revisions/create.ts';
+import {
+  createRevision,
+  deleteRevision,
+  fetchRevision,
+  patchRevision,
+} from '../_kit/revisions/stored.ts';
 import { answerOf, carryOutSteps } from '../_kit/steps.ts';
 import type { Action, Steps } from './actions.ts';
 import type { Member } from './members.ts';
@@ -186,30 +189,18 @@ class Acting {
         const options = { because, guard: this.#guard };
         return await client.create(PERSISTENT_VOLUME_CLAIMS, { namespace }, claim, options);
       }
-      case 'createRevision': {
-        const { revision, because } = action;
-        const at = { namespace, name: revision.metadata.name };
-        return await client.create(CONTROLLER_REVISIONS, at, revisionBody(revision), { because });
-      }
+      case 'createRevision':
+        return await createRevision(this.#run, namespace, action.revision, action.because);
       case 'readRevision':
-        return await client.get(CONTROLLER_REVISIONS, { namespace, name: action.name });
-      case 'renumberRevision':
-        return await this.#renumber(action.revision, action.to, action.because);
-      case 'deleteRevision': {
-        const { name, uid, resourceVersion } = action.revision.metadata;
-        const options = { uid, resourceVersion, because: action.because };
-        await client.delete(CONTROLLER_REVISIONS, { namespace, name }, options);
-        return undefined;
+        return await fetchRevision(this.#run, namespace, action.name);
+      case 'renumberRevision': {
+        const { revision, to, because } = action;
+        return await patchRevision(this.#run, revision, { revision: to }, because);
       }
+      case 'deleteRevision':
+        await deleteRevision(this.#run, action.revision, action.because);
+        return undefined;
     }
-  }
-
-  /** A patch leaves the data as it is stored, which a whole object might not. */
-  async #renumber(revision: ControllerRevision, to: number, because: string): Promise<KubeObject> {
-    const { name, uid, resourceVersion } = revision.metadata;
-    const at = { namespace: this.#namespace, name };
-    const body = { metadata: { uid, resourceVersion }, revision: to };
-    return await this.#run.client.patch(CONTROLLER_REVISIONS, at, 'merge', body, { because });
   }
 
   /** After a conflict it is tried again over a live read of the same set. */

@@ -21,7 +21,7 @@ export function* createClaims(set: StatefulSet, pod: Member): Steps<void> {
     const stored = yield* readClaim(name);
     if (stored !== undefined) {
       if (stored.metadata.deletionTimestamp !== undefined) {
-        failures.push(new StepError(`pvc ${name} is being deleted`, undefined));
+        failures.push(new StepError(`pvc ${name} is being deleted`));
       }
       continue;
     }

@@ -25,17 +25,12 @@ import type {
   SyncRun,
 } from '../../runtime/controller.ts';
 import { INTENT_EXPIRY_MS } from '../../runtime/limits.ts';
+import { wholeRevisions } from '../_kit/revisions/stored.ts';
 import { type ActPorts, act } from './act.ts';
 import { decide, type Observed, type StatefulSetConfig } from './decide.ts';
 import { memberOf } from './members.ts';
 import { maxUnavailableGauges } from './metrics.ts';
-import {
-  ownerOf,
-  podClaims,
-  revisionClaims,
-  type StatefulSetCaches,
-  wholeRevisions,
-} from './observe.ts';
+import { ownerOf, podClaims, revisionClaims, type StatefulSetCaches } from './observe.ts';
 import { StatefulSetTriggers } from './triggers.ts';
 
 const NAME = 'statefulset-controller';
@@ -148,5 +143,5 @@ async function observe(
     run.again(INTENT_EXPIRY_MS, because);
   }
   const pods = records.map((record) => memberOf(record, going.has(record.uid)));
-  return { set, pods, revisions: wholeRevisions(caches, revisions) };
+  return { set, pods, revisions: wholeRevisions(caches.revisions, revisions) };
 }

@@ -61,14 +61,3 @@ export function revisionClaims(
   const claims = decideClaims({ owner, matches: selector.matches, candidates });
   return { ...claims, release: [] };
 }
-
-/** The whole revisions behind their records; one that went meanwhile is left out. */
-export function wholeRevisions(
-  { revisions }: StatefulSetCaches,
-  records: readonly ObjectRecord[],
-): readonly ControllerRevision[] {
-  return records.flatMap(({ key, uid }) => {
-    const revision = revisions.get(key);
-    return revision?.metadata.uid === uid ? [revision] : [];
-  });
-}

@@ -26,7 +26,7 @@ test('a batch with an error is the last one', () => {
 
 test('deletes all surplus pods, healthy or not, but not those that are going', () => {
   const server = new Server(
-    set,
+    statefulSet({ parallel: true, onDelete: true }),
     ...[0, 1, 2, 3].map((ordinal) => pod(ordinal)),
     pod(4, { ready: false }),
     pod(5, { deleting: true }),

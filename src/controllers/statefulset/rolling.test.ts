@@ -57,8 +57,8 @@ describe('one at a time', () => {
       'deletePod web-0',
       'createPod web-0',
     ]);
-    const { status } = server.set;
-    expect(status?.currentRevision).toBe(status?.updateRevision!);
+    const status = server.set.status!;
+    expect(status.currentRevision).toBe(status.updateRevision);
     expect(status).toMatchObject({ currentReplicas: 3, updatedReplicas: 3 });
   });
 
@@ -155,9 +155,9 @@ describe('OnDelete', () => {
     expect(revisionsOf(server)).toMatchObject({ 'web-0': 'current', 'web-1': 'update' });
     for (const name of ['web-0', 'web-2']) server.pods.delete(name);
     roll(server);
-    const { status } = server.set;
-    expect(status?.updatedReplicas).toBe(3);
-    expect(status?.currentRevision).not.toBe(status?.updateRevision!);
+    const status = server.set.status!;
+    expect(status.updatedReplicas).toBe(3);
+    expect(status.currentRevision).not.toBe(status.updateRevision);
   });
 });
 

@@ -1,6 +1,7 @@
 /** The rolling update: pods of another revision are deleted, the highest ordinal first. */
 import { scaledValue } from '../../api/int-or-percent.ts';
 import type { StatefulSet } from '../../api/types/index.ts';
+import { StepError } from '../_kit/steps.ts';
 import { type Knowledge, note, type Steps } from './actions.ts';
 import { isUnavailable, type Member, minReadySecondsOf, replicasOf } from './members.ts';
 import { deletePod } from './replica.ts';
@@ -19,7 +20,7 @@ export function maxUnavailableOf(set: StatefulSet): number {
   const scaled = scaledValue(value, replicasOf(set), 'down');
   if (scaled === undefined) {
     const field = 'spec.updateStrategy.rollingUpdate.maxUnavailable';
-    throw new Error(`${field} of ${set.metadata.name} is "${value}": must be a number or "N%"`);
+    throw new StepError(`${field} of ${set.metadata.name} is "${value}": must be a number or "N%"`);
   }
   return Math.max(1, scaled);
 }

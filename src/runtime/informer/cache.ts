@@ -7,11 +7,12 @@ import { parseJson, stringifyJson } from '../../api/json.ts';
 import { apiVersionOf, type Resource, resourceId } from '../../api/resource.ts';
 import type { KubeObject } from '../../api/types/index.ts';
 import { compareVersions } from '../../api/version.ts';
-import { OBJECT_CACHE_ENTRIES_MAX } from '../limits.ts';
+import { HELD_BACK_OBJECTS_MAX, OBJECT_CACHE_ENTRIES_MAX } from '../limits.ts';
 import { Lru } from '../lru.ts';
 import type { ObjectRows } from '../ports.ts';
-import { RecordIndex } from './index-map.ts';
-import type { ResourceTraits } from './traits.ts';
+import { type IndexedBy, RecordIndex } from './index-map.ts';
+import { LabelGroups } from './label-groups.ts';
+import { PARTIAL, type ResourceTraits } from './traits.ts';
 import type { Lister, ObjectRecord } from './types.ts';
 
 /** The record is known but the disk lost the whole object; the worker fetches it and tries again. */
@@ -40,27 +41,46 @@ export class ResourceCache<T extends KubeObject, R extends ObjectRecord> impleme
   readonly #traits: ResourceTraits<T, R>;
   readonly #records = new Map<string, R>();
   readonly #index: RecordIndex<R>;
+  readonly #groups: LabelGroups<R> | undefined;
   readonly #objects = new Lru<string, T>(OBJECT_CACHE_ENTRIES_MAX);
   /** Newest objects whose change is not worth a row of its own yet (heartbeats). */
   readonly #unwritten = new Map<string, T>();
+  #rowChanges = 0;
 
   constructor(resource: Resource, rows: ObjectRows, traits: ResourceTraits<T, R>) {
     this.resource = resource;
     this.#id = resourceId(resource);
     this.#rows = rows;
     this.#traits = traits;
-    this.#index = new RecordIndex(traits.indexes);
+    this.#index = new RecordIndex(traits.indexes, indexedBy(traits));
+    this.#groups = traits.groupedByLabels ? new LabelGroups() : undefined;
+  }
+
+  /** Only metadata of its objects is known. */
+  get metadataOnly(): boolean {
+    return this.#traits.metadataOnly ?? false;
+  }
+
+  /** Moves whenever a row was put or deleted; what is held back doesn't move it. */
+  get rowChanges(): number {
+    return this.#rowChanges;
   }
 
   get size(): number {
     return this.#records.size;
   }
 
-  /** Fills records and indexes from the stored rows; the cache must be empty. */
-  load(): void {
+  /**
+   * Fills records and indexes from the stored rows; the cache must be empty. False if whole objects
+   * are needed and a row has only metadata: then `reset` must follow.
+   */
+  load(): boolean {
     for (const row of this.#rows.scan(this.#id)) {
-      this.#remember(this.#traits.record(parseJson<T>(row.json)));
+      const object = parseJson<T>(row.json);
+      if (object.kind === PARTIAL.kind && !this.metadataOnly) return false;
+      this.#remember(this.#traits.record(object));
     }
+    return true;
   }
 
   /**
@@ -101,6 +121,7 @@ export class ResourceCache<T extends KubeObject, R extends ObjectRecord> impleme
   reset(): void {
     this.#records.clear();
     this.#index.clear();
+    this.#groups?.clear();
     this.#objects.clear();
     this.#unwritten.clear();
     this.#rows.drop(this.#id);
@@ -154,7 +175,15 @@ export class ResourceCache<T extends KubeObject, R extends ObjectRecord> impleme
   }
 
   list(namespace: string): readonly R[] {
-    return namespace === '' ? [...this.#records.values()] : this.#index.inNamespace(namespace);
+    if (namespace === '') return [...this.#records.values()];
+    return this.#groups?.selected(namespace, () => true) ?? this.#index.inNamespace(namespace);
+  }
+
+  selected(namespace: string, matches: (labels: R['labels']) => boolean): readonly R[] {
+    return (
+      this.#groups?.selected(namespace, matches) ??
+      this.#index.inNamespace(namespace).filter(({ labels }) => matches(labels))
+    );
   }
 
   controlledBy(uid: string): readonly R[] {
@@ -171,18 +200,25 @@ export class ResourceCache<T extends KubeObject, R extends ObjectRecord> impleme
 
   #write(record: R, incoming: T, previous: R | undefined): void {
     const object = this.#lean(incoming);
-    const sameObject = previous?.uid === record.uid;
-    if (sameObject && this.#traits.onlyHeartbeat !== undefined) {
-      const before = this.#unwritten.get(record.key) ?? this.#known(record.key);
-      if (before !== undefined && this.#traits.onlyHeartbeat(before, object)) {
-        this.#unwritten.set(record.key, object);
-        this.#objects.delete(record.key);
-        return;
-      }
+    if (previous?.uid === record.uid && this.#mayWait(record, object, previous)) {
+      this.#unwritten.set(record.key, object);
+      this.#objects.delete(record.key);
+      return;
     }
     this.#unwritten.delete(record.key);
     if (this.#objects.has(record.key) || !this.#traits.bulky) this.#objects.set(record.key, object);
     this.#putRow(record.key, object);
+  }
+
+  /** True if the change needs no row of its own now. */
+  #mayWait(record: R, object: T, previous: R): boolean {
+    const { sameButVersion, onlyHeartbeat } = this.#traits;
+    const isFull = this.#unwritten.size >= HELD_BACK_OBJECTS_MAX;
+    if (isFull && !this.#unwritten.has(record.key)) return false;
+    if (sameButVersion?.(previous, record)) return true;
+    if (onlyHeartbeat === undefined) return false;
+    const before = this.#unwritten.get(record.key) ?? this.#known(record.key);
+    return before !== undefined && onlyHeartbeat(before, object);
   }
 
   #known(key: string): T | undefined {
@@ -195,6 +231,7 @@ export class ResourceCache<T extends KubeObject, R extends ObjectRecord> impleme
   #putRow(key: string, object: T): void {
     const { uid, resourceVersion } = object.metadata;
     const json = stringifyJson(object);
+    this.#rowChanges++;
     this.#rows.put({ resource: this.#id, key, uid, resourceVersion, json });
   }
 
@@ -206,18 +243,31 @@ export class ResourceCache<T extends KubeObject, R extends ObjectRecord> impleme
   }
 
   #remember(record: R, previous?: R): void {
-    if (previous !== undefined) this.#index.remove(previous);
+    if (previous !== undefined) {
+      this.#index.remove(previous);
+      this.#groups?.remove(previous);
+    }
     this.#records.set(record.key, record);
     this.#index.add(record);
+    this.#groups?.add(record);
   }
 
   #forget(record: R): void {
     this.#records.delete(record.key);
     this.#index.remove(record);
+    this.#groups?.remove(record);
     this.#objects.delete(record.key);
     this.#unwritten.delete(record.key);
+    this.#rowChanges++;
     this.#rows.delete(this.#id, record.key);
   }
+}
+
+function indexedBy<T extends KubeObject, R extends ObjectRecord>(
+  traits: ResourceTraits<T, R>,
+): IndexedBy {
+  if (traits.metadataOnly) return 'namespace';
+  return traits.groupedByLabels ? 'owner' : 'all';
 }
 
 /** The cache key of an object: "namespace/name", or "name" if it is cluster-scoped. */

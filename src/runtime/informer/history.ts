@@ -1,7 +1,7 @@
 /**
- * Is the server's history the one this cache knows? A restored etcd needs a restarted API server, so
- * the identities of the API servers are remembered: when one changed, nothing is resumed and every
- * resource is compared.
+ * Is the server's history the one this cache knows? A restored etcd needs a restarted API server,
+ * so the identities of the API servers are remembered: when one changed, nothing is resumed and
+ * every resource is compared.
  */
 import { LEASES } from '../../api/resource.ts';
 import type { Lease } from '../../api/types/index.ts';
@@ -17,6 +17,8 @@ const FACT_COMPARING = 'apiserver.comparing';
 export interface HistoryCheck {
   /** Resolves once the API server's identities have been compared with the remembered ones. */
   verified(signal: AbortSignal): Promise<void>;
+  /** True if the caches are of the history that the server has now, as far as is known. */
+  trusted(): boolean;
   /** True if this resource's cache may not be resumed before it was compared. */
   mustCompare(resource: string): boolean;
   /** The resource has been compared. */
@@ -35,6 +37,10 @@ export interface HistoryDeps {
   readonly log: Logger;
   /** Resources that are resumed and so must be compared when the server changed. */
   resources(): readonly string[];
+  /** False for a resource for whose comparison nobody waits: it may never come to an end. */
+  vital(resource: string): boolean;
+  /** The server was restarted or replaced: nothing may be decided before all is compared. */
+  replaced(because: string): void;
   /** Drops own writes, expectations and intents. */
   dropDerived(because: string): void;
 }
@@ -61,6 +67,12 @@ class History implements HistoryCheck {
       this.#checking = undefined;
     });
     await this.#checking;
+  }
+
+  trusted(): boolean {
+    if (!this.#checked) return false;
+    for (const resource of this.#pending) if (this.#deps.vital(resource)) return false;
+    return true;
   }
 
   mustCompare(resource: string): boolean {
@@ -109,6 +121,7 @@ class History implements HistoryCheck {
       before: known ?? '',
       now: identities,
     });
+    this.#deps.replaced('the API server was restarted or replaced');
   }
 
   #settle(): void {

@@ -4,15 +4,20 @@ import type { ObjectRecord } from './types.ts';
 /** Gives the values under which a record is found in a named index. */
 export type IndexFunction<R> = (record: R) => readonly string[];
 
+/** 'namespace': no buckets by controller and of orphans; 'owner': none by namespace. */
+export type IndexedBy = 'all' | 'namespace' | 'owner';
+
 const NONE: readonly never[] = [];
 
 /** Buckets of records; each lookup is one map access. */
 export class RecordIndex<R extends ObjectRecord> {
   readonly #extra: ReadonlyArray<readonly [string, IndexFunction<R>]>;
+  readonly #by: IndexedBy;
   readonly #buckets = new Map<string, Map<string, R>>();
 
-  constructor(extra: Readonly<Record<string, IndexFunction<R>>>) {
+  constructor(extra: Readonly<Record<string, IndexFunction<R>>>, by: IndexedBy = 'all') {
     this.#extra = Object.entries(extra);
+    this.#by = by;
   }
 
   add(record: R): void {
@@ -59,8 +64,11 @@ export class RecordIndex<R extends ObjectRecord> {
 
   #bucketsOf(record: R): string[] {
     const owner = record.controller;
-    const buckets = [owner === undefined ? `o/${record.namespace}` : `c/${owner.uid}`];
-    if (record.namespace !== '') buckets.push(`n/${record.namespace}`);
+    const buckets: string[] = [];
+    if (this.#by !== 'namespace') {
+      buckets.push(owner === undefined ? `o/${record.namespace}` : `c/${owner.uid}`);
+    }
+    if (this.#by !== 'owner' && record.namespace !== '') buckets.push(`n/${record.namespace}`);
     for (const [name, values] of this.#extra) {
       for (const value of values(record)) buckets.push(`x/${name}/${value}`);
     }

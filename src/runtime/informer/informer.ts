@@ -49,6 +49,10 @@ export class CachedInformer<T extends KubeObject, R extends ObjectRecord>
     this.#handlers = [];
   }
 
+  synced(): boolean {
+    return this.reflector.synced;
+  }
+
   caughtUp(): boolean {
     return this.reflector.caughtUp;
   }

@@ -6,6 +6,8 @@ export interface ReflectorMetrics {
   listed(resource: string, how: 'full' | 'delta'): void;
   failed(resource: string): void;
   events(resource: string, changed: number): void;
+  /** A cache was compared as a whole; so many objects differed that its watch had passed. */
+  verified(resource: string, missed: number): void;
 }
 
 /** Registers the reflector families. */
@@ -28,10 +30,16 @@ export function createReflectorMetrics(metrics: Metrics): ReflectorMetrics {
     'Objects added, changed or removed in the cache.',
     ['resource'],
   );
+  const missed = metrics.counter(
+    'holdfast_reflector_missed_changes_total',
+    'Objects that the regular comparison found different although the watch had passed them.',
+    ['resource'],
+  );
   return {
     watchStarted: (resource) => watches.inc({ resource }),
     listed: (resource, how) => lists.inc({ resource, how }),
     failed: (resource) => failures.inc({ resource }),
     events: (resource, changed) => events.inc({ resource }, changed),
+    verified: (resource, count) => missed.inc({ resource }, count),
   };
 }

@@ -1,13 +1,13 @@
 /**
- * Keeps one resource's cache equal to the server: resumes the watch where the last process stopped,
- * lists only when it must, and repairs by comparing versions when the server no longer has the history.
+ * Keeps one resource's cache equal to the server: resumes the watch where the last process
+ * stopped, lists only when it must, and repairs by comparing versions when the server no longer
+ * has the history.
  */
 import { ApiError, isExpired } from '../../api/errors.ts';
 import { type Resource, resourceId } from '../../api/resource.ts';
 import type { KubeObject } from '../../api/types/index.ts';
 import { compareVersions } from '../../api/version.ts';
-import type { KubeClient, WatchEvent, WatchStream } from '../../kube/types.ts';
-import type { Clock } from '../clock.ts';
+import type { WatchEvent, WatchStream } from '../../kube/types.ts';
 import {
   FENCE_WATCH_SECONDS,
   REFLECTOR_BACKOFF_BASE_MS,
@@ -17,41 +17,13 @@ import {
   WATCH_TIMEOUT_SECONDS_MIN,
 } from '../limits.ts';
 import type { Logger } from '../log.ts';
-import type { ObjectRows } from '../ports.ts';
-import type { Random } from '../random.ts';
+import { Waiters } from '../waiters.ts';
 import type { Change, ResourceCache } from './cache.ts';
-import type { HistoryCheck } from './history.ts';
 import { probeVersion } from './probe.ts';
-import type { ReflectorMetrics } from './reflector-metrics.ts';
+import type { ReflectorDeps, ReflectorStatus, SyncHow } from './reflector-types.ts';
 import { deltaRelist, fullList, type RelistDeps } from './relist.ts';
 import type { ObjectRecord } from './types.ts';
-
-/** How the cache came to be, for the status pages. */
-export type SyncHow = 'none' | 'resumed' | 'listed' | 'delta';
-
-export interface ReflectorDeps {
-  readonly client: KubeClient;
-  readonly rows: ObjectRows;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  readonly history: HistoryCheck;
-  readonly metrics: ReflectorMetrics;
-}
-
-/** What the reflector can be asked; plain data. */
-export interface ReflectorStatus {
-  readonly resource: string;
-  readonly resourceVersion: string;
-  readonly objects: number;
-  readonly how: SyncHow;
-  readonly synced: boolean;
-  readonly caughtUp: boolean;
-  readonly lastEventAt: number;
-  readonly lists: number;
-  readonly watches: number;
-  readonly problem: string;
-}
+import type { Turn } from './watch-turns.ts';
 
 /** One reflector; `run` keeps going until the signal aborts. */
 export class Reflector<T extends KubeObject, R extends ObjectRecord> {
@@ -61,12 +33,14 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
   readonly #deps: ReflectorDeps;
   readonly #publish: (changes: readonly Change<R>[]) => void;
   readonly #log: Logger;
-  readonly #waiters = new Set<() => void>();
+  readonly #waiters = new Waiters();
   #version = '';
   /** Version the cache must reach to be caught up; undefined: not asked yet. */
   #target: string | undefined;
   /** The server must be asked for its version before the next watch. */
   #mustAsk = true;
+  /** The whole cache is to be compared, because it is time. */
+  #mustVerify = false;
   /** Moves with each new demand to be caught up; a list begun before it doesn't answer it. */
   #epoch = 0;
   #stream: WatchStream<T> | undefined;
@@ -127,17 +101,7 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
 
   /** Resolves once `test` holds, rechecked at every step forward; also when the signal aborts. */
   async until(test: () => boolean, signal: AbortSignal): Promise<void> {
-    while (!test() && !signal.aborted) {
-      await new Promise<void>((resolve) => {
-        const wake = (): void => {
-          this.#waiters.delete(wake);
-          signal.removeEventListener('abort', wake);
-          resolve();
-        };
-        this.#waiters.add(wake);
-        signal.addEventListener('abort', wake);
-      });
-    }
+    await this.#waiters.until(test, signal);
   }
 
   /** Asks again whether the cache is as new as the server (a new lead begins). */
@@ -149,14 +113,31 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
     this.#stream?.close();
   }
 
+  /** Rows of this resource may be missing on the disk. */
+  torn(): boolean {
+    return this.#deps.rows.torn(this.#id);
+  }
+
+  /** Ends the watch that is open, so that the next round looks after what is torn. */
+  interrupt(): void {
+    this.#stream?.close();
+  }
+
+  /** Compares every object with the server in the next round, as upstream's re-list would. */
+  verify(): void {
+    this.#mustVerify = true;
+    this.interrupt();
+  }
+
   /** Takes the stored objects as they are if they may be resumed; call before `run`. */
   loadStored(): void {
     const point = this.#deps.rows.resumePoint(this.#id);
-    if (point === undefined || this.#deps.rows.torn(this.#id)) {
+    const { rows, resumable } = this.#deps;
+    const usable = point !== undefined && resumable && !rows.torn(this.#id) && this.#cache.load();
+    if (!usable) {
       this.#cache.reset();
       return;
     }
-    this.#cache.load();
     this.#version = point.resourceVersion;
     this.#lastEventAt = point.observedAt;
     this.#how = 'resumed';
@@ -189,9 +170,11 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
     await this.#deps.history.verified(signal);
     if (!this.#synced) await this.#list(signal, false);
     else if (this.#deps.history.mustCompare(this.#id)) await this.#delta(signal);
-    else if (this.#deps.rows.torn(this.#id)) await this.#list(signal, true);
-    if (this.#mustAsk) await this.#askTarget(signal);
-    await this.#watch(signal);
+    else if (this.#deps.rows.torn(this.#id) && this.#deps.diskWell()) await this.#mend(signal);
+    else if (this.#mustVerify) await this.#verifyAll(signal);
+    if (this.#mustAsk && this.#deps.resumable) await this.#askTarget(signal);
+    else if (this.#mustAsk) await this.#list(signal, false);
+    await this.#watchInTurn(signal);
   }
 
   async #askTarget(signal: AbortSignal): Promise<void> {
@@ -208,7 +191,19 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
     this.#checkCaughtUp();
   }
 
-  async #watch(signal: AbortSignal): Promise<void> {
+  async #watchInTurn(signal: AbortSignal): Promise<void> {
+    const { turns } = this.#deps;
+    if (turns === undefined) return await this.#watch(signal);
+    const turn = await turns.take(signal);
+    if (turn === undefined) return;
+    try {
+      if (!this.#mustAsk) await this.#watch(signal, turn);
+    } finally {
+      turn.end();
+    }
+  }
+
+  async #watch(signal: AbortSignal, turn?: Turn): Promise<void> {
     const fencing = !this.#caughtUp;
     const startedAt = this.#deps.clock.monotonic();
     this.#watches++;
@@ -216,16 +211,18 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
     const stream = this.#deps.client.watch<T>(this.resource, {
       resourceVersion: this.#version,
       timeoutSeconds: fencing ? FENCE_WATCH_SECONDS : this.#watchSeconds(),
+      metadataOnly: this.#cache.metadataOnly,
       signal,
     });
     this.#stream = stream;
+    turn?.over.addEventListener('abort', () => stream.close(), { once: true });
     let chunks = 0;
     for await (const events of stream) {
       chunks++;
       this.#applyChunk(events);
       this.#failures = 0;
     }
-    if (signal.aborted || this.#mustAsk) return;
+    if (signal.aborted || this.#mustAsk || turn?.over.aborted) return;
     if (fencing && !this.#caughtUp) this.#quietEnd();
     const lastedMs = this.#deps.clock.monotonic() - startedAt;
     if (chunks === 0 && lastedMs < WATCH_EMPTY_END_MS) {
@@ -247,32 +244,33 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
 
   #applyChunk(events: readonly WatchEvent<T>[]): void {
     const changes: Change<R>[] = [];
+    const { rowChanges } = this.#cache;
     let last = '';
-    let real = false;
     for (const event of events) {
       if (event.type === 'BOOKMARK') {
         last = event.resourceVersion;
         continue;
       }
-      real = true;
       last = event.object.metadata.resourceVersion;
       const change =
         event.type === 'DELETED'
           ? this.#cache.remove(event.object)
-          : this.#cache.apply(event.object);
+          : this.#cache.apply(event.object, this.#deps.resumable);
       if (change !== undefined) changes.push(change);
     }
-    this.#advance(last, real);
+    this.#advance(last, this.#cache.rowChanges !== rowChanges);
     this.#deps.metrics.events(this.#id, changes.length);
     this.#publish(changes);
     this.#wake();
   }
 
-  #advance(version: string, real: boolean): void {
+  /** Progress without a row of its own travels with the next commit. */
+  #advance(version: string, rowsChanged: boolean): void {
     this.#lastEventAt = this.#deps.clock.now();
-    if (version === '' || compareVersions(version, this.#version) <= 0) return;
+    if (version === '') return;
+    if (this.#deps.resumable && compareVersions(version, this.#version) <= 0) return;
     this.#version = version;
-    if (real) this.#saveVersion();
+    if (rowsChanged) this.#saveVersion();
     else this.#bookmarkPending = true;
     this.#checkCaughtUp();
   }
@@ -306,9 +304,26 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
     this.#wake();
   }
 
-  async #delta(signal: AbortSignal): Promise<void> {
+  /** The disk is back: every row is written again before the resource counts as whole. */
+  async #mend(signal: AbortSignal): Promise<void> {
+    this.#deps.rows.drop(this.#id);
+    await this.#list(signal, true);
+  }
+
+  async #verifyAll(signal: AbortSignal): Promise<void> {
+    const missed = await this.#delta(signal);
+    this.#mustVerify = false;
+    this.#deps.metrics.verified(this.#id, missed);
+    if (missed > 0) {
+      this.#log.warning('The cache had missed changes; they are repaired', { objects: missed });
+    }
+  }
+
+  /** Gives how many objects differ that the watch should have told of. */
+  async #delta(signal: AbortSignal): Promise<number> {
     const before = this.#version;
-    const { changed, version, needed, rewound } = await deltaRelist(this.#relistDeps(signal));
+    const result = await deltaRelist(this.#relistDeps(signal));
+    const { changed, version, needed, rewound, missed } = result;
     if (rewound || compareVersions(version, before) < 0) this.#deps.history.rewound(this.#id);
     this.#deps.metrics.listed(this.#id, 'delta');
     this.#adopt(version, 'delta');
@@ -317,6 +332,7 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
     this.#caughtUp = false;
     this.#checkCaughtUp();
     this.#log.info('Compared the cache with the server', { changed, version });
+    return missed;
   }
 
   #adopt(version: string, how: SyncHow): void {
@@ -337,6 +353,7 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
       signal,
       rewrite: false,
       publish: this.#publish,
+      seenTo: this.#version,
     };
   }
 
@@ -370,6 +387,6 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
   }
 
   #wake(): void {
-    for (const wake of [...this.#waiters]) wake();
+    this.#waiters.wake();
   }
 }

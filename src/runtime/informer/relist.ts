@@ -23,6 +23,8 @@ export interface RelistDeps<T extends KubeObject, R extends ObjectRecord> {
   readonly rewrite: boolean;
   /** Takes each change as soon as the cache has it, so that a failure later loses none. */
   publish(changes: readonly Change<R>[]): void;
+  /** Version up to which the watch had told everything. */
+  readonly seenTo: string;
 }
 
 export interface RelistResult {
@@ -37,17 +39,21 @@ export interface DeltaResult extends RelistResult {
   readonly needed: string;
   /** The server holds older versions than the cache did: its history was rewound. */
   readonly rewound: boolean;
+  /** Objects that differ although the watch had passed their version: it had missed them. */
+  readonly missed: number;
 }
 
 /** Reads every object, page by page, into the cache; what is no longer there gets a tombstone. */
 export async function fullList<T extends KubeObject, R extends ObjectRecord>(
   deps: RelistDeps<T, R>,
+  look: (object: T) => void = () => undefined,
 ): Promise<RelistResult> {
   const seen = new Set<string>();
   let changed = 0;
-  const version = await eachPage<T>(deps, false, seen, (page) => {
+  const version = await eachPage<T>(deps, deps.cache.metadataOnly, seen, (page) => {
     const changes: Change<R>[] = [];
     for (const object of page) {
+      look(object);
       const change = deps.cache.apply(object, false);
       if (change !== undefined) changes.push(change);
       else if (deps.rewrite) deps.cache.rewrite(object);
@@ -65,30 +71,56 @@ export async function fullList<T extends KubeObject, R extends ObjectRecord>(
 export async function deltaRelist<T extends KubeObject, R extends ObjectRecord>(
   deps: RelistDeps<T, R>,
 ): Promise<DeltaResult> {
+  if (deps.cache.metadataOnly) return await deltaOfMetadata(deps);
   const seen = new Set<string>();
   const differing = new Map<string, PartialObjectMetadata>();
   let rewound = false;
+  let missed = 0;
   const version = await eachPage<PartialObjectMetadata>(deps, true, seen, (page) => {
     for (const head of page) {
       const known = deps.cache.record(keyOf(head));
       const { uid, resourceVersion } = head.metadata;
-      if (known?.uid !== uid) {
-        differing.set(keyOf(head), head);
-      } else if (known.resourceVersion !== resourceVersion) {
-        differing.set(keyOf(head), head);
-        if (compareVersions(resourceVersion, known.resourceVersion) < 0) rewound = true;
-      }
+      if (known?.uid === uid && known.resourceVersion === resourceVersion) continue;
+      differing.set(keyOf(head), head);
+      if (isOlder(deps.cache, head)) rewound = true;
+      if (compareVersions(resourceVersion, deps.seenTo) <= 0) missed++;
     }
   });
   const many = Math.max(DELTA_SINGLE_GETS_MAX, seen.size * DELTA_CHANGED_FRACTION);
   if (differing.size > many) {
     const listed = await fullList(deps);
-    return { ...listed, needed: listed.version, rewound };
+    return { ...listed, needed: listed.version, rewound, missed };
   }
   const fetched = await fetchAll(deps, [...differing.values()]);
   const newest = compareVersions(fetched.newest, version) > 0 ? fetched.newest : version;
   const changed = fetched.changed + evictUnseen(deps, seen);
-  return { changed, version, needed: newest, rewound };
+  return { changed, version, needed: newest, rewound, missed };
+}
+
+/** The heads are all there is to know: what differs is taken over as it is listed. */
+async function deltaOfMetadata<T extends KubeObject, R extends ObjectRecord>(
+  deps: RelistDeps<T, R>,
+): Promise<DeltaResult> {
+  let rewound = false;
+  let missed = 0;
+  const listed = await fullList(deps, (head) => {
+    if (isOlder(deps.cache, head)) rewound = true;
+    const known = deps.cache.record(keyOf(head));
+    const { uid, resourceVersion } = head.metadata;
+    const same = known?.uid === uid && known.resourceVersion === resourceVersion;
+    if (!same && compareVersions(resourceVersion, deps.seenTo) <= 0) missed++;
+  });
+  return { ...listed, needed: listed.version, rewound, missed };
+}
+
+/** True if the cache holds a newer version of this very object. */
+function isOlder<T extends KubeObject, R extends ObjectRecord>(
+  cache: ResourceCache<T, R>,
+  head: KubeObject,
+): boolean {
+  const known = cache.record(keyOf(head));
+  const { uid, resourceVersion } = head.metadata;
+  return known?.uid === uid && compareVersions(resourceVersion, known.resourceVersion) < 0;
 }
 
 async function fetchAll<T extends KubeObject, R extends ObjectRecord>(

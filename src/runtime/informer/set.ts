@@ -2,19 +2,32 @@
 import { PODS, type Resource, resourceId } from '../../api/resource.ts';
 import type { KubeObject, Pod } from '../../api/types/index.ts';
 import type { KubeClient } from '../../kube/types.ts';
-import type { Clock, Timer } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 import { findOne } from '../find-one.ts';
-import { PROGRESS_SAVE_INTERVAL_MS } from '../limits.ts';
+import { FOLLOWED_WATCH_TURN_MS, FOLLOWED_WATCHES_MAX } from '../limits.ts';
 import type { Logger } from '../log.ts';
-import type { StorePort } from '../ports.ts';
+import type { ObjectRows, StorePort } from '../ports.ts';
 import type { Random } from '../random.ts';
+import { aggregatedGroupVersions } from './aggregated.ts';
 import { ResourceCache } from './cache.ts';
+import { Follower, type Following, type FollowMode } from './follow.ts';
 import { createHistoryCheck, type HistoryCheck } from './history.ts';
 import { CachedInformer } from './informer.ts';
-import { Reflector, type ReflectorStatus } from './reflector.ts';
+import { Reflector } from './reflector.ts';
 import type { ReflectorMetrics } from './reflector-metrics.ts';
-import { plainTraits, podTraits, type Redact, type ResourceTraits } from './traits.ts';
-import type { Informer, InformerSet, ObjectRecord, PodRecord } from './types.ts';
+import type { ReflectorDeps, ReflectorStatus } from './reflector-types.ts';
+import { TieBook, withTies } from './ties.ts';
+import {
+  metadataTraits,
+  plainTraits,
+  podTraits,
+  type Redact,
+  type ResourceTraits,
+} from './traits.ts';
+import type { FollowedResources, Informer, InformerSet, ObjectRecord, PodRecord } from './types.ts';
+import { isNeverStored, UNSTORED } from './unstored.ts';
+import { startUpkeep } from './upkeep.ts';
+import { WatchTurns } from './watch-turns.ts';
 
 export interface InformerSetDeps {
   readonly client: KubeClient;
@@ -24,59 +37,98 @@ export interface InformerSetDeps {
   readonly log: Logger;
   readonly metrics: ReflectorMetrics;
   readonly redact: Redact;
+  /** --state-verify-interval, milliseconds; 0: never. */
+  readonly verifyIntervalMs: number;
+  /** The server was restarted or replaced: controllers must wait until all is compared. */
+  replaced(because: string): void;
   dropDerived(because: string): void;
 }
 
 type AnyInformer = CachedInformer<KubeObject, ObjectRecord>;
 
-/** Makes, starts and shows the informers; resources must be named before `start`. */
+/** What every reflector shares from `start` on. */
+interface Started {
+  readonly signal: AbortSignal;
+  readonly history: HistoryCheck;
+  readonly turns: WatchTurns;
+}
+
+/** Nobody follows anything. */
+const NONE_FOLLOWED: FollowedResources = {
+  list: () => [],
+  onLook: () => undefined,
+  serving: () => undefined,
+};
+
+/**
+ * Makes, starts and shows the informers. Fixed resources are named before `start`; those that
+ * discovery finds come and go while running.
+ */
 export class Informers implements InformerSet {
   readonly #deps: InformerSetDeps;
   readonly #informers = new Map<string, AnyInformer>();
-  readonly #running: Promise<void>[] = [];
-  #timer: Timer | undefined;
-  #history: HistoryCheck | undefined;
+  readonly #ends = new Map<string, AbortController>();
+  readonly #running = new Set<Promise<void>>();
+  readonly #follower: Follower | undefined;
+  readonly #book: TieBook | undefined;
+  #started: Started | undefined;
 
-  constructor(deps: InformerSetDeps, resources: readonly Resource[]) {
+  constructor(deps: InformerSetDeps, resources: readonly Resource[], following?: Following) {
     this.#deps = deps;
-    for (const resource of resources) this.#create(resource);
+    this.#book = following?.ties ? new TieBook() : undefined;
+    for (const resource of resources) this.#create(resource, 'whole', deps.store.objects);
+    if (following !== undefined) this.#follower = this.#makeFollower(following);
+  }
+
+  get followed(): FollowedResources {
+    return this.#follower ?? NONE_FOLLOWED;
   }
 
   pods(): Informer<Pod, PodRecord> {
     return this.#get(PODS) as unknown as Informer<Pod, PodRecord>;
   }
 
-  of<T extends KubeObject>(resource: Resource): Informer<T> {
-    return this.#get(resource) as unknown as Informer<T>;
+  of<T extends KubeObject, R extends ObjectRecord = ObjectRecord>(
+    resource: Resource,
+  ): Informer<T, R> {
+    return this.#get(resource) as unknown as Informer<T, R>;
   }
 
   /** Loads what is stored, then lists and watches until the signal aborts. */
   start(signal: AbortSignal): void {
-    const { store, clock } = this.#deps;
+    const { store, clock, random } = this.#deps;
     const history = createHistoryCheck({
       client: this.#deps.client,
       facts: store.facts,
       log: this.#deps.log,
-      resources: () => [...this.#informers.keys()].filter((id) => this.#resumed(id)),
+      resources: () => [
+        ...[...this.#informers.keys()].filter((id) => this.#resumed(id)),
+        ...(this.#follower?.remembered() ?? []),
+      ],
+      vital: (id) => this.#informers.has(id) && !this.#ends.has(id),
+      replaced: (because) => this.#deps.replaced(because),
       dropDerived: (because) => this.#deps.dropDerived(because),
     });
-    this.#history = history;
+    const turns = new WatchTurns(clock, FOLLOWED_WATCHES_MAX, FOLLOWED_WATCH_TURN_MS);
+    this.#started = { signal, history, turns };
     for (const informer of this.#informers.values()) {
-      const deps = { ...this.#deps, rows: store.objects, history };
-      const reflector = new Reflector(informer.cache, deps, (changes) => informer.publish(changes));
-      informer.attach(reflector);
-      reflector.loadStored();
+      const reflector = this.#attach(informer, { ...this.#deps, rows: store.objects, history });
+      this.#run(reflector.run(signal));
     }
     store.beforeCommit(() => this.#saveProgress());
-    this.#saveLater(clock, signal);
-    for (const informer of this.#informers.values()) {
-      this.#running.push(informer.reflector.run(signal));
-    }
+    startUpkeep({
+      clock,
+      random,
+      signal,
+      verifyIntervalMs: this.#deps.verifyIntervalMs,
+      reflectors: () => this.#reflectors(),
+      diskWell: () => this.#diskWell(),
+    });
+    if (this.#follower !== undefined) this.#run(this.#follower.run(signal));
   }
 
   /** Resolves when all reflectors have ended after the abort. */
   async stopped(): Promise<void> {
-    this.#timer?.cancel();
     await Promise.all(this.#running);
     this.#saveProgress();
   }
@@ -91,9 +143,14 @@ export class Informers implements InformerSet {
     await this.#until(resources, signal, (informer) => informer.reflector.caughtUp);
   }
 
+  /** True if the caches are of the history that the server has now, as far as is known. */
+  trusted(): boolean {
+    return this.#started?.history.trusted() ?? false;
+  }
+
   /** True if every named cache was resumed and the server's history is the one it knows. */
   async resumable(resources: readonly Resource[], signal: AbortSignal): Promise<boolean> {
-    const history = this.#history;
+    const history = this.#started?.history;
     if (history === undefined) return false;
     try {
       await history.verified(signal);
@@ -114,8 +171,10 @@ export class Informers implements InformerSet {
     for (const informer of this.#informers.values()) informer.reflector.expectCatchUp();
   }
 
+  /** The lead has ended: no controller hears of changes any more. */
   removeHandlers(): void {
     for (const informer of this.#informers.values()) informer.removeHandlers();
+    this.#follower?.removeListeners();
   }
 
   /** Version up to which a resource's cache is complete, "" if it has none. */
@@ -142,18 +201,90 @@ export class Informers implements InformerSet {
     return this.#informers.get(id)?.reflector.how !== 'none';
   }
 
-  #create(resource: Resource): void {
+  #create(resource: Resource, mode: FollowMode, rows: ObjectRows): AnyInformer {
     const id = resourceId(resource);
-    if (this.#informers.has(id)) return;
-    const { redact, store, log } = this.#deps;
-    const traits = (id === resourceId(PODS)
-      ? podTraits(redact)
-      : plainTraits<KubeObject>(resource, redact)) as unknown as ResourceTraits<
-      KubeObject,
-      ObjectRecord
-    >;
-    const cache = new ResourceCache(resource, store.objects, traits);
-    this.#informers.set(id, new CachedInformer(cache, log));
+    const known = this.#informers.get(id);
+    if (known !== undefined) return known;
+    const cache = new ResourceCache(resource, rows, this.#traits(resource, mode));
+    const informer: AnyInformer = new CachedInformer(cache, this.#deps.log);
+    this.#informers.set(id, informer);
+    return informer;
+  }
+
+  #traits(resource: Resource, mode: FollowMode): ResourceTraits<KubeObject, ObjectRecord> {
+    const { redact } = this.#deps;
+    const arePods = mode === 'whole' && resourceId(resource) === resourceId(PODS);
+    const traits = arePods
+      ? (podTraits(redact) as unknown as ResourceTraits<KubeObject, ObjectRecord>)
+      : mode === 'whole'
+        ? plainTraits<KubeObject>(resource, redact)
+        : metadataTraits();
+    return this.#book === undefined ? traits : withTies(traits, this.#book);
+  }
+
+  #attach(
+    informer: AnyInformer,
+    deps: Omit<ReflectorDeps, 'resumable' | 'diskWell'> & { readonly resumable?: boolean },
+  ): Reflector<KubeObject, ObjectRecord> {
+    const diskWell = (): boolean => this.#diskWell();
+    const whole = { resumable: true, diskWell, ...deps };
+    const reflector = new Reflector(informer.cache, whole, (changes) => informer.publish(changes));
+    informer.attach(reflector);
+    reflector.loadStored();
+    return reflector;
+  }
+
+  #run(work: Promise<void>): void {
+    this.#running.add(work);
+    void work.finally(() => this.#running.delete(work));
+  }
+
+  #makeFollower(following: Following): Follower {
+    const { clock, log, store, client } = this.#deps;
+    return new Follower({
+      clock,
+      log,
+      facts: store.facts,
+      following,
+      host: {
+        find: (id) => this.#informers.get(id),
+        add: (resource, mode, resumable) => this.#follow(resource, mode, resumable),
+        remove: (id) => this.#drop(id),
+        dropRows: (id) => this.#dropRows(id),
+        aggregated: () => aggregatedGroupVersions(client, this.#begun.signal),
+      },
+    });
+  }
+
+  #follow(resource: Resource, mode: FollowMode, resumable: boolean): AnyInformer {
+    const id = resourceId(resource);
+    const { signal, history, turns } = this.#begun;
+    const isStored = resumable && !isNeverStored(id);
+    if (!isStored) this.#dropRows(id);
+    const rows = isStored ? this.#deps.store.objects : UNSTORED;
+    const informer = this.#create(resource, mode, rows);
+    const end = new AbortController();
+    this.#ends.set(id, end);
+    const reflector = this.#attach(informer, { ...this.#deps, rows, history, resumable, turns });
+    this.#run(reflector.run(AbortSignal.any([signal, end.signal])));
+    return informer;
+  }
+
+  #drop(id: string): void {
+    this.#ends.get(id)?.abort();
+    this.#ends.delete(id);
+    this.#informers.delete(id);
+    this.#dropRows(id);
+  }
+
+  #dropRows(id: string): void {
+    if (!isNeverStored(id)) this.#deps.store.objects.drop(id);
+    this.#started?.history.compared(id);
+  }
+
+  get #begun(): Started {
+    if (this.#started === undefined) throw new Error('the informers have not been started');
+    return this.#started;
   }
 
   #get(resource: Resource): AnyInformer {
@@ -177,17 +308,14 @@ export class Informers implements InformerSet {
   }
 
   #saveProgress(): void {
-    for (const informer of this.#informers.values()) informer.reflector.saveProgress();
+    for (const reflector of this.#reflectors()) reflector.saveProgress();
   }
 
-  #saveLater(clock: Clock, signal: AbortSignal): void {
-    this.#timer = clock.after(
-      PROGRESS_SAVE_INTERVAL_MS,
-      () => {
-        this.#saveProgress();
-        if (!signal.aborted) this.#saveLater(clock, signal);
-      },
-      { background: true },
-    );
+  *#reflectors(): Iterable<Reflector<KubeObject, ObjectRecord>> {
+    for (const informer of this.#informers.values()) yield informer.reflector;
+  }
+
+  #diskWell(): boolean {
+    return this.#deps.store.health().problem === '';
   }
 }

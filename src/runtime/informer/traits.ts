@@ -1,8 +1,12 @@
 /** What is particular about caching a resource: its record, its indexes, what never reaches disk. */
-import { podRecordFields } from '../../api/pod.ts';
+import { sameController, sameMap } from '../../api/meta.ts';
+import { podRecordFields, type Share } from '../../api/pod.ts';
+import { projectionOf } from '../../api/projection.ts';
 import { recordFields } from '../../api/record.ts';
 import { NODES, PODS, type Resource, resourceId } from '../../api/resource.ts';
 import type { KubeObject, Node, Pod } from '../../api/types/index.ts';
+import { POD_VALUES_SHARED_MAX } from '../limits.ts';
+import { Lru } from '../lru.ts';
 import type { IndexFunction } from './index-map.ts';
 import type { ObjectRecord, PodRecord } from './types.ts';
 
@@ -14,9 +18,21 @@ export interface ResourceTraits<T extends KubeObject, R extends ObjectRecord> {
   lean(object: T): T;
   /** True if `after` differs from `before` in heartbeat times only. */
   readonly onlyHeartbeat?: (before: T, after: T) => boolean;
+  /** True if nothing that anybody reads changed; looked at before `onlyHeartbeat`. */
+  readonly sameButVersion?: (before: R, after: R) => boolean;
   /** Many big objects: writing one does not pull it into the LRU. */
   readonly bulky: boolean;
+  /** Many objects share one map of labels: they are found by labels a group at a time. */
+  readonly groupedByLabels?: boolean;
+  /** Only metadata is asked for, kept and indexed (by namespace alone). */
+  readonly metadataOnly?: boolean;
 }
+
+/** What an object of which only metadata is known calls itself. */
+export const PARTIAL = Object.freeze({
+  apiVersion: 'meta.k8s.io/v1',
+  kind: 'PartialObjectMetadata',
+});
 
 /** Removes from an object what must not be stored; given by the composition root. */
 export type Redact = (resource: string, object: KubeObject) => KubeObject;
@@ -28,7 +44,7 @@ export function plainTraits<T extends KubeObject>(
 ): ResourceTraits<T, ObjectRecord> {
   const id = resourceId(resource);
   const base = {
-    record: (object: T): ObjectRecord => recordFields(object),
+    record: projectionOf(resource),
     indexes: {},
     lean: (object: T): T => redact(id, object) as T,
     bulky: false,
@@ -40,12 +56,55 @@ export function plainTraits<T extends KubeObject>(
 /** Traits of pods: the rich record and an index by node. */
 export function podTraits(redact: Redact): ResourceTraits<Pod, PodRecord> {
   const id = resourceId(PODS);
+  const share = sharing(POD_VALUES_SHARED_MAX);
   return {
-    record: (pod) => podRecordFields(pod),
+    record: (pod) => podRecordFields(pod, share),
     indexes: { nodeName: (record) => (record.nodeName === '' ? [] : [record.nodeName]) },
     lean: (pod) => redact(id, pod) as Pod,
     bulky: true,
+    groupedByLabels: true,
   };
+}
+
+/** Gives the first one seen of equal values; so many are kept as were used last. */
+function sharing(valuesMax: number): Share {
+  const known = new Lru<string, Parameters<Share>[1]>(valuesMax);
+  return <T extends Parameters<Share>[1]>(id: string, value: T): T => {
+    const first = known.get(id);
+    if (first !== undefined) return first as T;
+    known.set(id, value);
+    return value;
+  };
+}
+
+/**
+ * Traits of a resource of which only metadata is followed. Annotations are dropped as well: nobody
+ * reads them, and copies of whole objects stand in them.
+ */
+export function metadataTraits(): ResourceTraits<KubeObject, ObjectRecord> {
+  return {
+    record: (object) => recordFields(object),
+    indexes: {},
+    lean: bareMetadata,
+    sameButVersion: sameRecord,
+    bulky: true,
+    metadataOnly: true,
+  };
+}
+
+function bareMetadata(object: KubeObject): KubeObject {
+  const { managedFields: _, annotations: __, ...metadata } = object.metadata;
+  return { ...PARTIAL, metadata };
+}
+
+function sameRecord(before: ObjectRecord, after: ObjectRecord): boolean {
+  return (
+    before.uid === after.uid &&
+    before.deleting === after.deleting &&
+    before.ties === after.ties &&
+    sameController(before.controller, after.controller) &&
+    sameMap(before.labels, after.labels)
+  );
 }
 
 function sameNodeButTimes(before: KubeObject, after: KubeObject): boolean {

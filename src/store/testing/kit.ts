@@ -17,6 +17,9 @@ import {
 /** Wall time at which the tests' clocks start, ms. */
 export const START = Date.parse('2026-01-01T00:00:00Z');
 
+/** Limit of tests that start processes or run many rounds, ms; a busy machine is slow. */
+export const SLOW_TEST_MS = 120_000;
+
 /** A new directory that `cleanUp` removes. */
 export function temporaryDirectory(): string {
   const dir = mkdtempSync(join(tmpdir(), 'holdfast-store-'));

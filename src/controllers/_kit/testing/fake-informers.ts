@@ -1,10 +1,16 @@
 /** Informers in memory for controller tests: put and remove objects, and handlers hear of it. */
 import { keyOf } from '../../../api/meta.ts';
 import { podRecordFields } from '../../../api/pod.ts';
+import { projectionOf } from '../../../api/projection.ts';
 import { recordFields } from '../../../api/record.ts';
-import { PODS, type Resource, resourceId } from '../../../api/resource.ts';
+import { apiVersionOf, PODS, type Resource, resourceId } from '../../../api/resource.ts';
 import type { KubeObject, Pod } from '../../../api/types/index.ts';
+import type { ServedResource } from '../../../runtime/controller.ts';
+import { TieBook } from '../../../runtime/informer/ties.ts';
 import type {
+  DiscoveryLook,
+  Followed,
+  FollowedResources,
   Handler,
   Informer,
   InformerSet,
@@ -22,6 +28,8 @@ export class FakeInformer<T extends KubeObject, R extends ObjectRecord = ObjectR
   readonly #objects = new Map<string, T>();
   readonly #records = new Map<string, R>();
   readonly #handlers: Handler<R>[] = [];
+  /** False: the cache has not read everything yet. */
+  complete = true;
 
   constructor(resource: Resource, toRecord: (object: T) => R) {
     this.resource = resource;
@@ -75,6 +83,10 @@ export class FakeInformer<T extends KubeObject, R extends ObjectRecord = ObjectR
     return this.#where((record) => namespace === '' || record.namespace === namespace);
   }
 
+  selected(namespace: string, matches: (labels: R['labels']) => boolean): readonly R[] {
+    return this.list(namespace).filter(({ labels }) => matches(labels));
+  }
+
   controlledBy(uid: string): readonly R[] {
     return this.#where((record) => record.controller?.uid === uid);
   }
@@ -92,8 +104,12 @@ export class FakeInformer<T extends KubeObject, R extends ObjectRecord = ObjectR
     this.#handlers.push(handler);
   }
 
+  synced(): boolean {
+    return this.complete;
+  }
+
   caughtUp(): boolean {
-    return true;
+    return this.complete;
   }
 
   resourceVersion(): string {
@@ -105,8 +121,52 @@ export class FakeInformer<T extends KubeObject, R extends ObjectRecord = ObjectR
   }
 }
 
+interface FakeFollow extends Followed {
+  readonly informer: FakeInformer<KubeObject>;
+}
+
+/** Resources that a test says are served; their records carry ties. */
+export class FakeFollowed implements FollowedResources {
+  readonly #book = new TieBook();
+  readonly #listeners: ((look: DiscoveryLook) => void)[] = [];
+  #all: readonly FakeFollow[] = [];
+  /** Kinds that are served but not followed. */
+  readonly others: ServedResource[] = [];
+
+  list(): readonly FakeFollow[] {
+    return this.#all;
+  }
+
+  onLook(listener: (look: DiscoveryLook) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  serving(apiVersion: string, kind: string): ServedResource | undefined {
+    const all = [...this.#all.map(({ resource }) => resource), ...this.others];
+    return all.find((one) => apiVersionOf(one) === apiVersion && one.kind === kind);
+  }
+
+  /** The server serves this from now on; gives its informer. Listeners hear of it at `look`. */
+  serve(resource: ServedResource): FakeInformer<KubeObject> {
+    const known = this.#all.find((one) => resourceId(one.resource) === resourceId(resource));
+    if (known !== undefined) return known.informer;
+    const toRecord = (object: KubeObject) => this.#book.tie(recordFields(object), object);
+    const informer = new FakeInformer<KubeObject>(resource, toRecord);
+    this.#all = [...this.#all, { resource, informer }];
+    return informer;
+  }
+
+  /** Listeners hear of a look at the server; what is removed is no longer served. */
+  look(look: Partial<DiscoveryLook> = {}): void {
+    const { added = [], removed = [], learned = 'all', problem = '' } = look;
+    this.#all = this.#all.filter((one) => !removed.includes(one));
+    for (const listener of this.#listeners) listener({ added, removed, learned, problem });
+  }
+}
+
 /** All informers of a test; asking twice gives the same one. */
 export class FakeInformers implements InformerSet {
+  readonly followed = new FakeFollowed();
   readonly #pods = new FakeInformer<Pod, PodRecord>(PODS, podRecordFields);
   readonly #others = new Map<string, unknown>();
 
@@ -114,10 +174,13 @@ export class FakeInformers implements InformerSet {
     return this.#pods;
   }
 
-  of<T extends KubeObject>(resource: Resource): FakeInformer<T> {
+  of<T extends KubeObject, R extends ObjectRecord = ObjectRecord>(
+    resource: Resource,
+  ): FakeInformer<T, R> {
     const id = resourceId(resource);
-    const known = this.#others.get(id) as FakeInformer<T> | undefined;
-    const informer = known ?? new FakeInformer<T>(resource, recordFields);
+    const known = this.#others.get(id) as FakeInformer<T, R> | undefined;
+    const toRecord = projectionOf(resource) as unknown as (object: T) => R;
+    const informer = known ?? new FakeInformer<T, R>(resource, toRecord);
     this.#others.set(id, informer);
     return informer;
   }

@@ -24,9 +24,9 @@ const (
 	seed       = 20261130
 	local      = "America/Havana"
 	nextTimes  = 4
-	perZone    = 60
-	malformed  = 900
-	randomOnes = 1500
+	perZone    = 45
+	malformed  = 600
+	randomOnes = 1000
 )
 
 var from = time.Date(2015, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -171,25 +171,41 @@ func instant(r *rand.Rand) time.Time {
 	return from.Add(time.Duration(r.Int63n(int64(until.Sub(from))))).In(time.Local)
 }
 
+type change struct {
+	at     int64
+	offset int
+}
+
+// When the clocks of a zone change, and to what. (time.ZoneBounds doesn't get past some year ends.)
+func changes(zone *time.Location) []change {
+	offset := func(at int64) int {
+		_, seconds := time.Unix(at, 0).In(zone).Zone()
+		return seconds
+	}
+	var found []change
+	const step = 3600
+	for at := from.Unix(); at < until.Unix(); at += step {
+		before, after := offset(at), offset(at+step)
+		if before == after {
+			continue
+		}
+		within := sort.Search(step, func(second int) bool { return offset(at+int64(second)) == after })
+		found = append(found, change{at + int64(within), after})
+	}
+	return found
+}
+
 // Instants shortly before the clocks change, and any.
 func instants(r *rand.Rand, zone *time.Location, count int) []time.Time {
-	var changes []time.Time
-	for at := from.In(zone); ; {
-		_, end := at.ZoneBounds()
-		if end.IsZero() || end.After(until) {
-			break
-		}
-		changes = append(changes, end)
-		at = end
-	}
+	changes := changes(zone)
 	var chosen []time.Time
 	for range count {
 		if len(changes) == 0 || r.Intn(4) == 0 {
 			chosen = append(chosen, instant(r))
 			continue
 		}
-		before := time.Duration(r.Int63n(int64(30 * time.Hour)))
-		chosen = append(chosen, changes[r.Intn(len(changes))].Add(2*time.Hour-before).In(time.Local))
+		seconds := 2*3600 - r.Int63n(30*3600)
+		chosen = append(chosen, time.Unix(changes[r.Intn(len(changes))].at+seconds, 0))
 	}
 	return chosen
 }
@@ -230,19 +246,12 @@ func zones() []list {
 		if err != nil {
 			panic(err)
 		}
-		at := from.In(zone)
-		_, offset := at.Zone()
-		changes := list{offset}
-		for {
-			_, end := at.ZoneBounds()
-			if end.IsZero() || end.After(until) {
-				break
-			}
-			_, offset := end.Zone()
-			changes = append(changes, list{end.Unix(), offset})
-			at = end
+		_, offset := from.In(zone).Zone()
+		row := list{offset}
+		for _, change := range changes(zone) {
+			row = append(row, list{change.at, change.offset})
 		}
-		text, _ := json.Marshal(changes)
+		text, _ := json.Marshal(row)
 		alike[string(text)] = append(alike[string(text)], name)
 	}
 	var all []list
@@ -282,6 +291,7 @@ func version(module string) string {
 	return "?"
 }
 
+// One JSON value a line: what it came from, then the rows.
 func write(path string, head map[string]string, rows []list) {
 	lines := make([]string, len(rows))
 	for i, row := range rows {
@@ -294,7 +304,7 @@ func write(path string, head map[string]string, rows []list) {
 		lines[i] = strings.TrimSpace(text.String())
 	}
 	first, _ := json.Marshal(head)
-	body := fmt.Sprintf("{\"from\": %s,\n\"rows\": [\n%s\n]}\n", first, strings.Join(lines, ",\n"))
+	body := fmt.Sprintf("%s\n%s\n", first, strings.Join(lines, "\n"))
 	if err := os.WriteFile(path, []byte(body), 0o644); err != nil {
 		panic(err)
 	}
@@ -311,6 +321,7 @@ func main() {
 		"cron": version("github.com/robfig/cron/v3"), "kubernetes": version("k8s.io/kubernetes"),
 		"go": runtime.Version(), "local": local, "generator": "test/rig/gen/cron",
 	}
-	write(filepath.Join(os.Args[1], "cron.json"), head, cases())
-	write(filepath.Join(os.Args[1], "zones.json"), head, zones())
+	folder := os.Args[1]
+	write(filepath.Join(folder, "cron-"+head["cron"]+".txt"), head, cases())
+	write(filepath.Join(folder, "zones-"+head["go"]+".txt"), head, zones())
 }

@@ -1,0 +1,76 @@
+/**
+ * What this process wrote to the slices of each owner, so that a sync never starts from a cache that
+ * hasn't seen it, and its own writes bring no new sync. Follows upstream's EndpointSliceTracker; what
+ * must outlive the process is noted by the own-write guard.
+ */
+import type { KubeObject } from '../../../api/types/index.ts';
+
+/** Stands for a generation: the slice was deleted. */
+const DELETED = -1;
+
+/** Generations of the slices written, by owner key and UID. */
+export class SliceTracker {
+  readonly #owners = new Map<string, Map<string, number>>();
+
+  /** A slice was created or updated, and this is what the server made of it. */
+  wrote(ownerKey: string, slice: KubeObject): void {
+    this.#of(ownerKey).set(slice.metadata.uid, slice.metadata.generation ?? 0);
+  }
+
+  /** A slice was deleted. */
+  deleted(ownerKey: string, uid: string): void {
+    this.#of(ownerKey).set(uid, DELETED);
+  }
+
+  /** True if this process has written that slice. */
+  knows(ownerKey: string, uid: string): boolean {
+    return this.#owners.get(ownerKey)?.has(uid) ?? false;
+  }
+
+  /** True if this state of a slice is not what this process wrote, or older. */
+  isNews(ownerKey: string, slice: KubeObject): boolean {
+    const generation = this.#owners.get(ownerKey)?.get(slice.metadata.uid);
+    return generation === undefined || (slice.metadata.generation ?? 0) > generation;
+  }
+
+  /** What the cache shows is older than what was written; undefined if it isn't. */
+  staleness(ownerKey: string, slices: readonly KubeObject[]): string | undefined {
+    const written = this.#owners.get(ownerKey);
+    if (written === undefined) return undefined;
+    for (const { metadata } of slices) {
+      const generation = written.get(metadata.uid);
+      if (generation === DELETED) return `slice ${metadata.name} was deleted`;
+      const { generation: shown = 0 } = metadata;
+      if (generation !== undefined && generation > shown) {
+        return `slice ${metadata.name} was written as generation ${generation}, not ${shown}`;
+      }
+    }
+    const shown = new Set(slices.map(({ metadata }) => metadata.uid));
+    for (const [uid, generation] of written) {
+      if (generation !== DELETED && !shown.has(uid)) return `slice with UID ${uid} was written`;
+    }
+    return undefined;
+  }
+
+  /** A slice is gone; true if that was this process's doing, or nothing was known of it. */
+  gone(ownerKey: string, uid: string): boolean {
+    const written = this.#owners.get(ownerKey);
+    const generation = written?.get(uid);
+    written?.delete(uid);
+    if (written?.size === 0) this.#owners.delete(ownerKey);
+    return generation === undefined || generation === DELETED;
+  }
+
+  /** The owner is gone. */
+  forget(ownerKey: string): void {
+    this.#owners.delete(ownerKey);
+  }
+
+  #of(ownerKey: string): Map<string, number> {
+    const known = this.#owners.get(ownerKey);
+    if (known !== undefined) return known;
+    const made = new Map<string, number>();
+    this.#owners.set(ownerKey, made);
+    return made;
+  }
+}
