@@ -67,18 +67,30 @@ export function completionIndex(annotations: StringMap | undefined): number {
   return index === undefined || index < 0n ? NO_INDEX : Number(index);
 }
 
-/** Undefined for a pod that no Job has ever had anything to do with. */
-export function jobPodFields(pod: Pod): JobPodFields | undefined {
-  const { ownerReferences = [], finalizers = [], annotations } = pod.metadata;
-  const tracked = finalizers.includes(JOB_TRACKING_FINALIZER);
-  const owned = ownerReferences.some((owner) => owner.controller && owner.kind === 'Job');
-  if (!tracked && !owned && annotations?.[COMPLETION_INDEX] === undefined) return undefined;
+/** What is kept of a pod of a Job. */
+export function ownedPodFields(pod: Pod): JobPodFields {
+  const { finalizers = [], annotations } = pod.metadata;
   const { containerStatuses = [], initContainerStatuses = [] } = pod.status ?? {};
   let restarts = 0;
   for (const { restartCount } of [...initContainerStatuses, ...containerStatuses]) {
     restarts += restartCount;
   }
-  return { tracked, index: completionIndex(annotations), endedAt: endedAt(pod), restarts };
+  return {
+    tracked: finalizers.includes(JOB_TRACKING_FINALIZER),
+    index: completionIndex(annotations),
+    endedAt: endedAt(pod),
+    restarts,
+  };
+}
+
+/** As `ownedPodFields`; undefined for a pod that no Job has ever had anything to do with. */
+export function jobPodFields(pod: Pod): JobPodFields | undefined {
+  const { ownerReferences = [], finalizers = [], annotations } = pod.metadata;
+  const concerned =
+    ownerReferences.some((owner) => owner.controller && owner.kind === 'Job') ||
+    finalizers.includes(JOB_TRACKING_FINALIZER) ||
+    annotations?.[COMPLETION_INDEX] !== undefined;
+  return concerned ? ownedPodFields(pod) : undefined;
 }
 
 /**

@@ -5,12 +5,14 @@ import { JOBS, type Resource, resourceId, SERVICES } from './resource.ts';
 import { serviceRecordFields } from './service.ts';
 import type { Job, KubeObject, Service } from './types/index.ts';
 
-const RICHER: ReadonlyMap<string, (object: KubeObject) => RecordFields> = new Map([
+type Projection = (object: KubeObject) => RecordFields;
+
+const RICHER: ReadonlyMap<string, Projection> = new Map<string, Projection>([
   [resourceId(JOBS), (object) => jobRecordFields(object as Job)],
   [resourceId(SERVICES), (object) => serviceRecordFields(object as Service)],
 ]);
 
 /** Makes the records of a resource: richer ones of those that controllers ask a lot about. */
-export function projectionOf(resource: Resource): (object: KubeObject) => RecordFields {
+export function projectionOf(resource: Resource): Projection {
   return RICHER.get(resourceId(resource)) ?? recordFields;
 }

@@ -3,6 +3,9 @@ import type { StringMap } from './meta.ts';
 import { type RecordFields, recordFields } from './record.ts';
 import type { Service } from './types/index.ts';
 
+/** Label of an EndpointSlice: the Service it belongs to. */
+export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
+
 /** What the Service informer holds. */
 export interface ServiceRecordFields extends RecordFields {
   /** Undefined: it selects nothing, and whoever likes makes its endpoints. */

@@ -126,6 +126,18 @@ export const REPLICA_SELECTORS_MAX = 10_000;
 export const IDENTITY_BACKOFF_BASE_MS = 200;
 export const IDENTITY_BACKOFF_MAX_MS = 10_000;
 
+// Garbage collection
+/** Identities of owners that are known to be absent. */
+export const ABSENT_OWNERS_MAX = 500;
+/** Dependents of one owner that lose their reference to it at the same time. */
+export const ORPHANED_AT_ONCE = 32;
+
+// Jobs
+/** Failed pods whose exit codes and annotations are kept parsed. */
+export const JOB_FAILURE_FACTS_MAX = 10_000;
+/** Finalizers of one Job's pods removed at the same time. */
+export const JOB_FINALIZERS_AT_ONCE = 64;
+
 // Leader election
 /** Takes repeated at once after a conflict with the last request of a dead process. */
 export const HURRIED_TAKES_MAX = 3;

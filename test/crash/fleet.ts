@@ -1,7 +1,7 @@
 /** Several Deployments that are changed at random, and what each change may do to their pods. */
 import type { Random } from '../../src/runtime/random.ts';
+import type { Ledger, PodLife } from '../scenarios/ledger.ts';
 import { deployment, template, type World } from '../scenarios/world.ts';
-import type { Ledger, PodLife } from './ledger.ts';
 
 /** One Deployment of the fleet. */
 interface App {

@@ -1,5 +1,5 @@
 /** Kills a Holdfast at a moment drawn by lot, and starts the next one on the same folders. */
-import { type FSWatcher, existsSync, rmSync, watch } from 'node:fs';
+import { existsSync, type FSWatcher, rmSync, watch } from 'node:fs';
 import type { Random } from '../../src/runtime/random.ts';
 import type { Cluster, HoldfastManager, HoldfastOptions } from '../rig/index.ts';
 

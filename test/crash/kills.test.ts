@@ -7,11 +7,11 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { seededRandom } from '../../src/runtime/random.ts';
 import { type Cluster, eventually, notYet, simulateNodes, startCluster } from '../rig/index.ts';
+import { diagnose } from '../scenarios/diagnosis.ts';
+import { Ledger } from '../scenarios/ledger.ts';
 import { World } from '../scenarios/world.ts';
-import { diagnose } from './diagnosis.ts';
 import { Fleet } from './fleet.ts';
 import { drawMoment, Line } from './killer.ts';
-import { Ledger } from './ledger.ts';
 import { complaintsAbout, readState } from './state-copy.ts';
 
 const KILLS = Number(process.env.HOLDFAST_CRASH_KILLS ?? 40);

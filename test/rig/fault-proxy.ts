@@ -119,9 +119,14 @@ export class FaultProxy {
     this.#rules.length = 0;
   }
 
+  /** Closes all connections now; new ones work. */
+  cut(): void {
+    for (const socket of [...this.#sockets]) socket.destroy();
+  }
+
   stop(): void {
     this.#close();
-    for (const socket of this.#sockets) socket.destroy();
+    this.cut();
     for (const session of this.#sessions.values()) session.close();
     this.#sessions.clear();
   }

@@ -5,9 +5,19 @@
 import type { Json, Obj } from '../rig/index.ts';
 import type { World } from './world.ts';
 
-const KINDS = ['deployments', 'replicasets', 'replicationcontrollers', 'pods'] as const;
+const KINDS = [
+  'deployments',
+  'replicasets',
+  'replicationcontrollers',
+  'statefulsets',
+  'daemonsets',
+  'controllerrevisions',
+  'persistentvolumeclaims',
+  'pods',
+] as const;
 const REVISION = 'deployment.kubernetes.io/revision';
 const HASH = 'pod-template-hash';
+const REVISION_HASH = 'controller-revision-hash';
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 /** In events about ReplicaSets that are gone by now. */
 const FORMER_SET = /(ReplicaSet web-)[bcdfghjklmnpqrstvwxz2456789]{6,10}(?=:)/g;
@@ -25,7 +35,8 @@ export async function snapshot(world: World): Promise<Snapshot> {
   const rename = renamer(objects, world.namespace);
   const plain: Record<string, Json> = {};
   for (const plural of KINDS) {
-    plain[plural] = sorted((objects[plural] ?? []).map((object) => rename(plainObject(object))));
+    const plainOne = (object: Obj): Json => rename(plainObject(plural, object));
+    plain[plural] = sorted((objects[plural] ?? []).map(plainOne));
   }
   plain.events = [...new Set(sorted(events.map((event) => rename(plainEvent(event)))))];
   return plain;
@@ -40,19 +51,21 @@ function plainEvent(event: Obj): string {
   return `${kind} ${kind === 'Pod' ? '' : name}: ${event.type} ${event.reason} (${event.source?.component})`;
 }
 
-function plainObject(object: Obj): Json {
+function plainObject(plural: string, object: Obj): Json {
   const { metadata, spec, status } = object;
   const { name, labels, annotations, finalizers } = metadata;
   const owners = (metadata.ownerReferences ?? []).map(({ uid: _uid, ...rest }: Json) => rest);
   const base = {
-    name: object.kind === 'Pod' || metadata.generateName ? (metadata.generateName ?? name) : name,
+    name: metadata.generateName ?? name,
     labels,
     annotations,
     finalizers,
     owners,
     deleting: metadata.deletionTimestamp !== undefined,
   };
-  if ((object.kind ?? 'Pod') === 'Pod' || spec.containers) return { ...base, ...podState(object) };
+  if (plural === 'pods') return { ...base, ...podState(object) };
+  const { data, revision } = object;
+  if (plural === 'controllerrevisions') return { ...base, data, revision };
   const current = status?.observedGeneration === metadata.generation;
   const { observedGeneration: _o, ...rest } = status ?? {};
   return { ...base, spec, status: { ...rest, conditions: conditionsOf(status) }, current };
@@ -79,6 +92,12 @@ function renamer(objects: Record<string, Obj[]>, namespace: string): (value: Jso
     const hash = set.metadata.labels?.[HASH];
     const owner = set.metadata.ownerReferences?.[0]?.name ?? 'free';
     if (hash !== undefined) names.set(hash, `<hash of ${owner} ${revisionOf(set)}>`);
+  }
+  // The names of a StatefulSet's revisions have no such label and are the same in both runs.
+  for (const { metadata, revision } of objects.controllerrevisions ?? []) {
+    const hash = metadata.labels?.[REVISION_HASH];
+    const owner = metadata.ownerReferences?.[0]?.name ?? 'free';
+    if (hash !== undefined) names.set(hash, `<hash of ${owner} ${revision}>`);
   }
   return (value) => {
     let text = JSON.stringify(value);

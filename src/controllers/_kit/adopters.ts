@@ -10,18 +10,23 @@ export interface Selecting extends KubeObject {
 
 /**
  * Keys of the owners that an orphan concerns. An empty or invalid selector wants nothing, and
- * nobody wants an orphan without labels.
+ * nobody wants an orphan without labels. `mayAdopt` tells by an owner's record alone that it can't.
  */
-export function adoptersOf<T extends Selecting>(
-  owners: Lister<T>,
+export function adoptersOf<T extends Selecting, R extends ObjectRecord>(
+  owners: Lister<T, R>,
   orphan: ObjectRecord,
+  mayAdopt: (owner: R) => boolean = () => true,
 ): readonly string[] {
   if (Object.keys(orphan.labels).length === 0) return [];
-  const wanting = owners.list(orphan.namespace).filter(({ key }) => wants(owners, key, orphan));
-  return wanting.map(({ key }) => key);
+  const candidates = owners.list(orphan.namespace).filter(mayAdopt);
+  return candidates.map(({ key }) => key).filter((key) => wants(owners, key, orphan));
 }
 
-function wants<T extends Selecting>(owners: Lister<T>, key: string, orphan: ObjectRecord): boolean {
+function wants<T extends Selecting, R extends ObjectRecord>(
+  owners: Lister<T, R>,
+  key: string,
+  orphan: ObjectRecord,
+): boolean {
   let owner: T | undefined;
   try {
     owner = owners.get(key);

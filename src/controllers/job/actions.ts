@@ -1,12 +1,8 @@
-/**
- * What a sync of a Job asks for, one step after another. Upstream's sync looks at the answers to its
- * own writes, so a decision here is a generator: it yields an action and is handed the answer, or
- * the API server's refusal of a status write is thrown at it. It does no I/O itself: the same
- * observation and the same answers give the same actions.
- */
+/** What a sync of a Job asks for, one step after another, and what it is answered. */
 import type { JobPodFields } from '../../api/job.ts';
 import type { Job, PodTemplateSpec } from '../../api/types/index.ts';
 import type { PodRecord } from '../../runtime/informer/types.ts';
+import type { StepsOf } from '../_kit/steps.ts';
 import type { Backoff } from './backoff.ts';
 
 /** A pod that the Job controls. */
@@ -101,8 +97,8 @@ export interface Removed {
 
 export type Answer = Created | Deleted | Removed | Job | undefined;
 
-/** Steps that end in a T. */
-export type Steps<T> = Generator<Action, T, Answer>;
+/** Steps that end in a T; a refusal of a status write is thrown at them. */
+export type Steps<T> = StepsOf<Action, Answer, T>;
 
 /** Creates pods. */
 export function* createPods(pods: readonly NewPod[]): Steps<Created> {

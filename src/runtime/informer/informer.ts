@@ -33,6 +33,11 @@ export class CachedInformer<T extends KubeObject, R extends ObjectRecord>
     return this.#reflector;
   }
 
+  /** False until the cluster is known to be the one of the state file. */
+  get started(): boolean {
+    return this.#reflector !== undefined;
+  }
+
   attach(reflector: Reflector<T, R>): void {
     this.#reflector = reflector;
   }

@@ -52,6 +52,8 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
   #lists = 0;
   #watches = 0;
   #failures = 0;
+  /** Ends the wait after a failure. */
+  #pause = new AbortController();
   #problem = '';
 
   constructor(
@@ -110,6 +112,8 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
     this.#mustAsk = true;
     this.#target = undefined;
     this.#caughtUp = false;
+    // Whoever could take the Lease can reach the server: no need to wait out the last failure.
+    this.#pause.abort();
     this.#stream?.close();
   }
 
@@ -376,7 +380,9 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
         });
       }
     }
-    await this.#deps.clock.sleep(this.#backoffMs(error), signal);
+    this.#pause = new AbortController();
+    const woken = AbortSignal.any([signal, this.#pause.signal]);
+    await this.#deps.clock.sleep(this.#backoffMs(error), woken);
   }
 
   #backoffMs(error: unknown): number {

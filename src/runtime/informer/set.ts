@@ -194,7 +194,7 @@ export class Informers implements InformerSet {
   }
 
   statuses(): ReflectorStatus[] {
-    return [...this.#informers.values()].map((informer) => informer.reflector.status());
+    return [...this.#reflectors()].map((reflector) => reflector.status());
   }
 
   #resumed(id: string): boolean {
@@ -312,7 +312,9 @@ export class Informers implements InformerSet {
   }
 
   *#reflectors(): Iterable<Reflector<KubeObject, ObjectRecord>> {
-    for (const informer of this.#informers.values()) yield informer.reflector;
+    for (const informer of this.#informers.values()) {
+      if (informer.started) yield informer.reflector;
+    }
   }
 
   #diskWell(): boolean {

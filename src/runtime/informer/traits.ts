@@ -8,6 +8,7 @@ import type { KubeObject, Node, Pod } from '../../api/types/index.ts';
 import { POD_VALUES_SHARED_MAX } from '../limits.ts';
 import { Lru } from '../lru.ts';
 import type { IndexFunction } from './index-map.ts';
+import { indexesOf } from './indexes.ts';
 import type { ObjectRecord, PodRecord } from './types.ts';
 
 export interface ResourceTraits<T extends KubeObject, R extends ObjectRecord> {
@@ -45,7 +46,7 @@ export function plainTraits<T extends KubeObject>(
   const id = resourceId(resource);
   const base = {
     record: projectionOf(resource),
-    indexes: {},
+    indexes: indexesOf(resource),
     lean: (object: T): T => redact(id, object) as T,
     bulky: false,
   };

@@ -1,7 +1,5 @@
 /** Labels and annotations of Endpoints and EndpointSlices. */
 
-/** Of a slice: the Service it belongs to. */
-export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
 /** Of a slice: who writes it. */
 export const SLICE_MANAGER_LABEL = 'endpointslice.kubernetes.io/managed-by';
 /** Empty value; of slices and Endpoints of Services without an IP of their own. */
@@ -10,9 +8,6 @@ export const HEADLESS_LABEL = 'service.kubernetes.io/headless';
 export const TRIGGER_TIME_ANNOTATION = 'endpoints.kubernetes.io/last-change-trigger-time';
 /** Of Endpoints that serve as a lock and belong to no Service. */
 export const LEADER_ANNOTATION = 'control-plane.alpha.kubernetes.io/leader';
-
-/** Index of EndpointSlices by "namespace/Service". */
-export const SLICES_BY_SERVICE = 'service';
 
 const NAME_BYTES_MAX = 253;
 

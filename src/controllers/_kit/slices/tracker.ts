@@ -17,9 +17,15 @@ export class SliceTracker {
     this.#of(ownerKey).set(slice.metadata.uid, slice.metadata.generation ?? 0);
   }
 
-  /** A slice was deleted. */
-  deleted(ownerKey: string, uid: string): void {
-    this.#of(ownerKey).set(uid, DELETED);
+  /** A slice is about to be deleted; what is returned takes that back. */
+  deleting(ownerKey: string, uid: string): () => void {
+    const written = this.#of(ownerKey);
+    const before = written.get(uid);
+    written.set(uid, DELETED);
+    return () => {
+      if (before === undefined) this.gone(ownerKey, uid);
+      else this.#of(ownerKey).set(uid, before);
+    };
   }
 
   /** True if this process has written that slice. */
@@ -33,11 +39,15 @@ export class SliceTracker {
     return generation === undefined || (slice.metadata.generation ?? 0) > generation;
   }
 
-  /** What the cache shows is older than what was written; undefined if it isn't. */
+  /**
+   * How the cache, which shows these slices, is behind what was written; undefined if it isn't. One
+   * that is being deleted is neither missed nor too much.
+   */
   staleness(ownerKey: string, slices: readonly KubeObject[]): string | undefined {
     const written = this.#owners.get(ownerKey);
     if (written === undefined) return undefined;
     for (const { metadata } of slices) {
+      if (metadata.deletionTimestamp !== undefined) continue;
       const generation = written.get(metadata.uid);
       if (generation === DELETED) return `slice ${metadata.name} was deleted`;
       const { generation: shown = 0 } = metadata;

@@ -6,6 +6,7 @@ import { recordFields } from '../../../api/record.ts';
 import { apiVersionOf, PODS, type Resource, resourceId } from '../../../api/resource.ts';
 import type { KubeObject, Pod } from '../../../api/types/index.ts';
 import type { ServedResource } from '../../../runtime/controller.ts';
+import { indexesOf } from '../../../runtime/informer/indexes.ts';
 import { TieBook } from '../../../runtime/informer/ties.ts';
 import type {
   DiscoveryLook,
@@ -96,7 +97,12 @@ export class FakeInformer<T extends KubeObject, R extends ObjectRecord = ObjectR
   }
 
   byIndex(index: string, value: string): readonly R[] {
-    return this.#where((record) => (record as Readonly<Record<string, unknown>>)[index] === value);
+    const valuesOf = indexesOf(this.resource)[index];
+    return this.#where((record) =>
+      valuesOf === undefined
+        ? (record as Readonly<Record<string, unknown>>)[index] === value
+        : valuesOf(record).includes(value),
+    );
   }
 
   addHandler(handler: Handler<R>): void {

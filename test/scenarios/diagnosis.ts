@@ -1,6 +1,6 @@
 /** What a person would look at when objects don't come to rest: told with the failure of a test. */
 import type { HoldfastManager, Obj } from '../rig/index.ts';
-import type { World } from '../scenarios/world.ts';
+import type { World } from './world.ts';
 
 const LOG_LINES = 80;
 const PAGES = ['lease', 'queues', 'watches', 'expectations', 'intents', 'own-writes', 'store'];
