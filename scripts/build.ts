@@ -39,6 +39,7 @@ async function build(): Promise<number> {
       '--minify',
       '--bytecode',
       '--format=esm',
+      '--splitting',
       '--sourcemap',
       '--no-compile-autoload-dotenv',
       '--no-compile-autoload-bunfig',

@@ -69,6 +69,12 @@ export function isInvalid(error: unknown): boolean {
   return hasReason(error, 422, 'Invalid');
 }
 
+/** 422 because a patch named another UID than the stored object has: the object meant is gone. */
+export function isOtherObject(error: unknown): boolean {
+  if (!(error instanceof ApiError) || !isInvalid(error)) return false;
+  return (error.status?.details?.causes ?? []).some(({ field }) => field === 'metadata.uid');
+}
+
 /** 403 with cause NamespaceTerminating: nothing can be created in that namespace any more. */
 export function isNamespaceTerminating(error: unknown): boolean {
   return (

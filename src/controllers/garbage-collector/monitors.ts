@@ -36,21 +36,24 @@ export interface MonitorsDeps {
 /** One handler for each resource. */
 export class Monitors {
   readonly #deps: MonitorsDeps;
+  /** Aborts when the lead ends. */
+  #signal = new AbortController().signal;
 
   constructor(deps: MonitorsDeps) {
     this.#deps = deps;
   }
 
   /** Builds the graph from what is cached now, and keeps it equal to the caches from then on. */
-  begin(signal: AbortSignal): void {
+  begin(): void {
     const { followed, graph } = this.#deps;
     graph.inBulk(() => this.#add(followed.list()));
-    followed.onLook((look) => void this.#look(look, signal));
+    followed.onLook((look) => void this.#look(look));
   }
 
   /** Waits until every cache is as new as the server was when asked; 30 s at most. */
   async complete(signal: AbortSignal): Promise<void> {
-    const isComplete = await this.#wait(signal, (one) => one.informer.caughtUp());
+    this.#signal = signal;
+    const isComplete = await this.#wait((one) => one.informer.caughtUp());
     const { log } = this.#deps;
     if (isComplete) log.info('All resource monitors have synced');
     else log.info('Not all resource monitors could be synced, proceeding anyways');
@@ -80,7 +83,7 @@ export class Monitors {
     };
   }
 
-  async #look(look: DiscoveryLook, signal: AbortSignal): Promise<void> {
+  async #look(look: DiscoveryLook): Promise<void> {
     const { log, failed } = this.#deps;
     if (look.learned === 'nothing') {
       log.v(2).info('No resources reported by discovery', { problem: look.problem });
@@ -97,15 +100,16 @@ export class Monitors {
       for (const record of informer.lister.list('')) this.#deps.graph.lose(record);
     }
     this.#add(look.added);
-    if (await this.#wait(signal, (one) => one.informer.synced())) return;
-    if (signal.aborted) return;
+    if (await this.#wait((one) => one.informer.synced())) return;
+    if (this.#signal.aborted) return;
     log.warning('Timed out waiting for the caches of the dependency graph');
     failed();
   }
 
   /** True once `test` holds for all; false after 30 s or at the abort. */
-  async #wait(signal: AbortSignal, test: (one: Followed) => boolean): Promise<boolean> {
+  async #wait(test: (one: Followed) => boolean): Promise<boolean> {
     const { clock, followed } = this.#deps;
+    const signal = this.#signal;
     const until = clock.monotonic() + SYNC_TIMEOUT_MS;
     while (!signal.aborted) {
       const all = followed.list().filter(({ resource }) => isCollected(resource));

@@ -1,0 +1,228 @@
+/** Carries the steps of a sync out, one by one, and hands each answer back to the decision. */
+import { FencedError } from '../../api/errors.ts';
+import { keyOf } from '../../api/meta.ts';
+import { apiVersionOf, JOBS } from '../../api/resource.ts';
+import type { Job } from '../../api/types/index.ts';
+import type {
+  BecauseOptions,
+  EventRecorder,
+  Expectations,
+  PodControl,
+  PodCreation,
+  SyncRun,
+} from '../../runtime/controller.ts';
+import { JOB_FINALIZERS_AT_ONCE } from '../../runtime/limits.ts';
+import { referenceTo } from '../../runtime/pod-control.ts';
+import { carryOutSteps } from '../_kit/steps.ts';
+import type {
+  Action,
+  Answer,
+  Created,
+  Deleted,
+  JobPod,
+  NewPod,
+  Removed,
+  Steps,
+  SyncAction,
+  Victim,
+} from './actions.ts';
+import { removeFinalizer } from './finalizer.ts';
+import type { AwaitedRemovals, Backoffs, JustFinished } from './memory.ts';
+import type { JobMetrics } from './metrics.ts';
+
+/** The ports that acting goes through. */
+export interface ActPorts {
+  readonly expectations: Expectations;
+  readonly podControl: PodControl;
+  readonly events: EventRecorder;
+  readonly metrics: JobMetrics;
+  readonly backoffs: Backoffs;
+  readonly finished: JustFinished;
+  readonly removals: AwaitedRemovals;
+  /** Writes must be seen by the next sync of their Job. */
+  readonly guard: boolean;
+}
+
+/** One sync being carried out. */
+export class Acting {
+  readonly #ports: ActPorts;
+  readonly #run: SyncRun;
+  readonly #job: Job;
+  readonly #key: string;
+  readonly #uid: string;
+  /** What the sync was about, for its metrics. */
+  action: SyncAction = 'reconciling';
+
+  constructor(ports: ActPorts, run: SyncRun, job: Job) {
+    this.#ports = ports;
+    this.#run = run;
+    this.#job = job;
+    this.#key = keyOf(job.metadata);
+    this.#uid = job.metadata.uid;
+  }
+
+  /** Runs a decision to its end. Throws what makes the sync fail. */
+  async play(steps: Steps<void>): Promise<void> {
+    await carryOutSteps(steps, (action) => this.#carryOut(action));
+  }
+
+  async #carryOut(action: Action): Promise<Answer> {
+    switch (action.kind) {
+      case 'createPods':
+        return await this.#createPods(action.pods);
+      case 'stopPods':
+        return await this.#stopPods(action.pods);
+      case 'dropPods':
+        return await this.#dropPods(action.pods);
+      case 'removeFinalizers':
+        return await this.#removeFinalizers(action.pods, action.because);
+      case 'writeStatus':
+        return await this.#writeStatus(action.job, action.because);
+      default:
+        this.#note(action);
+        return undefined;
+    }
+  }
+
+  #note(action: Exclude<Action, { pods: unknown } | { job: unknown }>): void {
+    const { events, backoffs, finished, metrics } = this.#ports;
+    switch (action.kind) {
+      case 'remember':
+        backoffs.set(this.#key, this.#uid, action.backoff);
+        break;
+      case 'finished':
+        finished.add(this.#key, this.#uid);
+        break;
+      case 'event': {
+        const { type, reason, message } = action.event;
+        events.event(referenceTo(this.#job), type, reason, message);
+        break;
+      }
+      case 'count':
+        metrics.count(this.#job, action.count);
+        break;
+      case 'doing':
+        this.action = action.action;
+        break;
+      case 'again':
+        this.#run.again(action.delayMs, action.because);
+        break;
+      case 'note':
+        this.#run.note(action.because);
+        break;
+    }
+  }
+
+  async #createPods(pods: readonly NewPod[]): Promise<Created> {
+    const { expectations, podControl } = this.#ports;
+    const { name, namespace = '' } = this.#job.metadata;
+    const owner = { apiVersion: apiVersionOf(JOBS), kind: JOBS.kind, name, uid: this.#uid };
+    const creations: PodCreation[] = pods.map((pod) => ({ ...pod, namespace, owner }));
+    expectations.expect(this.#key, this.#uid, pods.length, []);
+    const result = await podControl.createPods(this.#run, this.#job, this.#key, creations);
+    for (const _ of result.notDone) expectations.creationObserved(this.#key);
+    const { done: count, failed = 0, error } = result;
+    return { count, failed, error: notFenced(error) };
+  }
+
+  async #stopPods(victims: readonly Victim[]): Promise<Deleted> {
+    const { failed, error } = await this.#delete(victims);
+    const ready = victims.filter(({ pod }) => pod.ready).length;
+    return { count: victims.length - failed, ready, error };
+  }
+
+  async #dropPods(victims: readonly Victim[]): Promise<Deleted> {
+    const { expectations } = this.#ports;
+    expectations.expect(
+      this.#key,
+      this.#uid,
+      0,
+      victims.map(({ pod }) => pod.key),
+    );
+    this.#run.barrier();
+    let ready = 0;
+    let failures = 0;
+    let firstError: unknown;
+    // A few at a time: a crash in between leaves few running pods that nobody would count.
+    for (let from = 0; from < victims.length; from += JOB_FINALIZERS_AT_ONCE) {
+      const some = victims.slice(from, from + JOB_FINALIZERS_AT_ONCE);
+      const released = await Promise.all(some.map((victim) => this.#release(victim)));
+      const rest = some.filter((_, at) => released[at]?.removed);
+      for (const { pod } of some) {
+        if (!rest.some((victim) => victim.pod === pod)) {
+          expectations.deletionObserved(this.#key, pod.key);
+        }
+      }
+      const errors = released.map(({ error }) => error).filter((error) => error !== undefined);
+      const deleted = await this.#delete(rest);
+      for (const podKey of deleted.notDone) expectations.deletionObserved(this.#key, podKey);
+      ready += rest.filter(({ pod }) => pod.ready).length;
+      failures += errors.length + deleted.failed;
+      firstError ??= errors[0] ?? deleted.error;
+    }
+    return { count: victims.length - failures, ready, error: firstError };
+  }
+
+  /** Takes the finalizer off a pod that goes uncounted. */
+  async #release({ pod, because }: Victim): Promise<{ removed: boolean; error?: unknown }> {
+    if (!pod.job.tracked) return { removed: true };
+    try {
+      return { removed: await removeFinalizer(this.#run, pod, this.#options(because)) };
+    } catch (error) {
+      return { removed: false, error: notFenced(error) };
+    }
+  }
+
+  async #delete(victims: readonly Victim[]) {
+    if (victims.length === 0) return { failed: 0, notDone: [], error: undefined };
+    const pods = victims.map(({ pod, because }) => ({ record: pod, because }));
+    const result = await this.#ports.podControl.deletePods(this.#run, this.#job, pods);
+    return { failed: result.failed ?? 0, notDone: result.notDone, error: notFenced(result.error) };
+  }
+
+  async #removeFinalizers(pods: readonly JobPod[], because: string): Promise<Removed> {
+    const { removals } = this.#ports;
+    const waiting = [...pods];
+    const uids = new Set<string>();
+    const errors: unknown[] = [];
+    removals.expect(
+      this.#uid,
+      waiting.map(({ uid }) => uid),
+    );
+    this.#run.barrier();
+    const worker = async (): Promise<void> => {
+      for (let pod = waiting.shift(); pod !== undefined; pod = waiting.shift()) {
+        let removed = false;
+        try {
+          removed = await removeFinalizer(this.#run, pod, this.#options(because));
+          uids.add(pod.uid);
+        } catch (error) {
+          errors.push(error);
+        }
+        // No update will show the finalizer gone.
+        if (!removed) removals.observed(this.#uid, pod.uid);
+      }
+    };
+    await Promise.all(Array.from({ length: JOB_FINALIZERS_AT_ONCE }, worker));
+    for (const error of errors) notFenced(error);
+    return { uids, error: errors[0] };
+  }
+
+  async #writeStatus(job: Job, because: string): Promise<Job> {
+    const { namespace, name } = job.metadata;
+    const at = { namespace, name, subresource: 'status' };
+    const body = { ...job, apiVersion: apiVersionOf(JOBS), kind: JOBS.kind };
+    return await this.#run.client.update<Job>(JOBS, at, body, this.#options(because));
+  }
+
+  #options(because: string): BecauseOptions {
+    if (!this.#ports.guard) return { because };
+    return { because, guard: { ownerKey: this.#key, ownerUid: this.#uid } };
+  }
+}
+
+/** The error, unless it means that the Lease is lost: then nothing more may be written. */
+function notFenced(error: unknown): unknown {
+  if (error instanceof FencedError) throw error;
+  return error;
+}

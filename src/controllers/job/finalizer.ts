@@ -1,0 +1,28 @@
+/** Removing the tracking finalizer of a pod. */
+import { isNotFound, isOtherObject } from '../../api/errors.ts';
+import { JOB_TRACKING_FINALIZER } from '../../api/job.ts';
+import { PODS } from '../../api/resource.ts';
+import type { BecauseOptions, SyncRun } from '../../runtime/controller.ts';
+
+/** What the patch names. */
+export interface FinalizedPod {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** False if the pod is gone. Throws what else the API server answered. */
+export async function removeFinalizer(
+  run: SyncRun,
+  { namespace, name, uid }: FinalizedPod,
+  options: BecauseOptions,
+): Promise<boolean> {
+  const metadata = { uid, '$deleteFromPrimitiveList/finalizers': [JOB_TRACKING_FINALIZER] };
+  try {
+    await run.client.patch(PODS, { namespace, name }, 'strategic', { metadata }, options);
+    return true;
+  } catch (error) {
+    if (isNotFound(error) || isOtherObject(error)) return false;
+    throw error;
+  }
+}
