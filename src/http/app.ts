@@ -92,7 +92,7 @@ async function guard(
     if (!answer.allowed) {
       const why = answer.reason === '' ? '' : `: ${answer.reason}`;
       const message = `forbidden: User "${user.name}" cannot ${verb} path "${path}"${why}`;
-      return c.json({ ...failure(403, 'Forbidden', message), details: {} }, 403);
+      return c.json(failure(403, 'Forbidden', message, {}), 403);
     }
   } catch (error) {
     serving.authorized('error');
@@ -109,7 +109,7 @@ async function guard(
   return undefined;
 }
 
-function failure(code: number, reason: string, message: string): object {
+function failure(code: number, reason: string, message: string, details?: object): object {
   return {
     kind: 'Status',
     apiVersion: 'v1',
@@ -117,6 +117,7 @@ function failure(code: number, reason: string, message: string): object {
     status: 'Failure',
     message,
     reason,
+    details,
     code,
   };
 }

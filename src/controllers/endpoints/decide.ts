@@ -95,8 +95,8 @@ type Labels = Readonly<Record<string, string>>;
 
 function labelsFor(service: Service): Labels {
   const { [HEADLESS_LABEL]: _, ...labels } = service.metadata.labels ?? {};
-  const headless = lacksClusterIp(service) ? { [HEADLESS_LABEL]: '' } : {};
-  return { ...labels, ...headless, [MANAGER_LABEL]: MANAGER };
+  if (!lacksClusterIp(service)) return { ...labels, [MANAGER_LABEL]: MANAGER };
+  return { ...labels, [HEADLESS_LABEL]: '', [MANAGER_LABEL]: MANAGER };
 }
 
 function annotationsFor(

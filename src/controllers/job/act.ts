@@ -122,62 +122,68 @@ export class Acting {
     const result = await podControl.createPods(this.#run, this.#job, this.#key, creations);
     for (const _ of result.notDone) expectations.creationObserved(this.#key);
     const { done: count, failed = 0, error } = result;
-    return { count, failed, error: notFenced(error) };
+    throwIfFenced(error);
+    return { count, failed, error };
   }
 
   async #stopPods(victims: readonly Victim[]): Promise<Deleted> {
     const { failed, error } = await this.#delete(victims);
+    throwIfFenced(error);
     const ready = victims.filter(({ pod }) => pod.ready).length;
     return { count: victims.length - failed, ready, error };
   }
 
   async #dropPods(victims: readonly Victim[]): Promise<Deleted> {
     const { expectations } = this.#ports;
-    expectations.expect(
-      this.#key,
-      this.#uid,
-      0,
-      victims.map(({ pod }) => pod.key),
-    );
+    const podKeys = victims.map(({ pod }) => pod.key);
+    expectations.expect(this.#key, this.#uid, 0, podKeys);
     this.#run.barrier();
+    const errors: unknown[] = [];
     let ready = 0;
-    let failures = 0;
-    let firstError: unknown;
+    let failed = 0;
     // A few at a time: a crash in between leaves few running pods that nobody would count.
     for (let from = 0; from < victims.length; from += JOB_FINALIZERS_AT_ONCE) {
       const some = victims.slice(from, from + JOB_FINALIZERS_AT_ONCE);
-      const released = await Promise.all(some.map((victim) => this.#release(victim)));
-      const rest = some.filter((_, at) => released[at]?.removed);
-      for (const { pod } of some) {
-        if (!rest.some((victim) => victim.pod === pod)) {
-          expectations.deletionObserved(this.#key, pod.key);
-        }
+      const { released, refusals } = await this.#release(errors.some(isFenced) ? [] : some);
+      const result = await this.#delete(released);
+      const staying = some.filter((victim) => !released.includes(victim));
+      for (const podKey of [...staying.map(({ pod }) => pod.key), ...result.notDone]) {
+        expectations.deletionObserved(this.#key, podKey);
       }
-      const errors = released.map(({ error }) => error).filter((error) => error !== undefined);
-      const deleted = await this.#delete(rest);
-      for (const podKey of deleted.notDone) expectations.deletionObserved(this.#key, podKey);
-      ready += rest.filter(({ pod }) => pod.ready).length;
-      failures += errors.length + deleted.failed;
-      firstError ??= errors[0] ?? deleted.error;
+      ready += released.filter(({ pod }) => pod.ready).length;
+      failed += refusals.length + result.failed;
+      errors.push(...refusals, ...(result.error === undefined ? [] : [result.error]));
     }
-    return { count: victims.length - failures, ready, error: firstError };
+    errors.forEach(throwIfFenced);
+    return { count: victims.length - failed, ready, error: errors[0] };
   }
 
-  /** Takes the finalizer off a pod that goes uncounted. */
-  async #release({ pod, because }: Victim): Promise<{ removed: boolean; error?: unknown }> {
-    if (!pod.job.tracked) return { removed: true };
-    try {
-      return { removed: await removeFinalizer(this.#run, pod, this.#options(because)) };
-    } catch (error) {
-      return { removed: false, error: notFenced(error) };
-    }
+  /** Takes the finalizers off pods that go uncounted; gives those that are there without it. */
+  async #release(
+    victims: readonly Victim[],
+  ): Promise<{ readonly released: readonly Victim[]; readonly refusals: readonly unknown[] }> {
+    const refusals: unknown[] = [];
+    const removed = await Promise.all(
+      victims.map(async ({ pod, because }) => {
+        try {
+          return (
+            !pod.job.tracked || (await removeFinalizer(this.#run, pod, this.#options(because)))
+          );
+        } catch (error) {
+          refusals.push(error);
+          return false;
+        }
+      }),
+    );
+    return { released: victims.filter((_, at) => removed[at]), refusals };
   }
 
   async #delete(victims: readonly Victim[]) {
     if (victims.length === 0) return { failed: 0, notDone: [], error: undefined };
     const pods = victims.map(({ pod, because }) => ({ record: pod, because }));
     const result = await this.#ports.podControl.deletePods(this.#run, this.#job, pods);
-    return { failed: result.failed ?? 0, notDone: result.notDone, error: notFenced(result.error) };
+    const { failed = 0, notDone, error } = result;
+    return { failed, notDone, error };
   }
 
   async #removeFinalizers(pods: readonly JobPod[], because: string): Promise<Removed> {
@@ -204,7 +210,7 @@ export class Acting {
       }
     };
     await Promise.all(Array.from({ length: JOB_FINALIZERS_AT_ONCE }, worker));
-    for (const error of errors) notFenced(error);
+    errors.forEach(throwIfFenced);
     return { uids, error: errors[0] };
   }
 
@@ -221,8 +227,11 @@ export class Acting {
   }
 }
 
-/** The error, unless it means that the Lease is lost: then nothing more may be written. */
-function notFenced(error: unknown): unknown {
-  if (error instanceof FencedError) throw error;
-  return error;
+function isFenced(error: unknown): boolean {
+  return error instanceof FencedError;
+}
+
+/** Without the Lease nothing more may be written: the sync ends here. */
+function throwIfFenced(error: unknown): void {
+  if (isFenced(error)) throw error;
 }

@@ -23,7 +23,7 @@ interface Answer {
   readonly keys: readonly string[];
 }
 
-/** Finds Services by pods; it must be told of changed Services before it is asked. */
+/** Finds Services by pods. Both handlers must be added, that of Services first. */
 export class PodServices {
   readonly #services: Lister<Service, ServiceRecord>;
   readonly #answers = new WeakMap<Labels, Answer>();
@@ -34,10 +34,13 @@ export class PodServices {
     this.#services = services;
   }
 
-  /** A Service came, changed or went. */
-  serviceChanged(record: ServiceRecord | undefined, previous: ServiceRecord | undefined): void {
-    if (sameSelector(record, previous)) return;
-    this.#age++;
+  /** Handler of Services: names each that came, changed or went. */
+  services(changed: (serviceKey: string) => void): Handler<ServiceRecord> {
+    const tell = (service: ServiceRecord, previous?: ServiceRecord): void => {
+      if (previous === undefined || !sameSelector(service, previous)) this.#age++;
+      changed(service.key);
+    };
+    return { add: (service) => tell(service), update: tell, delete: (service) => tell(service) };
   }
 
   /** Handler of pods: names each Service whose endpoints may be others now. */
@@ -75,8 +78,7 @@ export class PodServices {
   }
 }
 
-function sameSelector(a: ServiceRecord | undefined, b: ServiceRecord | undefined): boolean {
-  if (a === undefined || b === undefined) return false;
+function sameSelector(a: ServiceRecord, b: ServiceRecord): boolean {
   return selectorFromMap(a.selector).text === selectorFromMap(b.selector).text;
 }
 
