@@ -4,6 +4,8 @@ import type { ServeOptions } from '../http/index.ts';
 import type { ConfigInput } from '../kube/index.ts';
 import type { ElectionOptions } from '../lease/index.ts';
 import {
+  type EffectiveFlag,
+  type GateState,
   minorText,
   type Options,
   type SkippedController,
@@ -19,6 +21,7 @@ export interface RunConfig {
     readonly runtime: string;
     readonly binary: string;
     readonly emulation: string;
+    readonly minCompat: string;
   };
   readonly logging: Pick<LoggerOptions, 'format' | 'verbosity' | 'vmodule'>;
   /** Things to say at the start. */
@@ -47,9 +50,14 @@ export interface RunConfig {
   /** The controllers to run, chosen by --controllers and gates. */
   readonly definitions: readonly ControllerDefinition[];
   readonly startIntervalMs: number;
+  readonly stopTimeoutMs: number;
   readonly rootCaPem: string;
   flagsOf(controller: string): ControllerFlags;
   gate(name: string): boolean;
+  /** Every feature gate as it stands. */
+  readonly gates: readonly GateState[];
+  /** Every flag as it stands, for the log. */
+  readonly effective: readonly EffectiveFlag[];
   readonly configz: object;
   readonly flagz: Readonly<Record<string, string>>;
 }
@@ -81,6 +89,7 @@ export function runConfig(
       runtime: `bun${Bun.version}`,
       binary: options.kubernetesVersion.slice(1),
       emulation: minorText(options.versions.emulation),
+      minCompat: minorText(options.versions.minCompatibility),
     },
     logging: options.logging,
     warnings: options.warnings,
@@ -103,6 +112,9 @@ export function runConfig(
     serving: servingOf(options, authentication, authorization),
     definitions: controllers.filter(({ name }) => selection.started.includes(name)),
     startIntervalMs: generic.controllerStartIntervalMs,
+    stopTimeoutMs: generic.controllerShutdownTimeoutMs,
+    gates: options.gates.all(),
+    effective: options.effective,
     rootCaPem: readRootCa(String(options.controllers.flags['root-ca-file'] ?? '')),
     flagsOf: () => options.controllers.flags,
     gate,

@@ -17,6 +17,7 @@ import { type Random, systemRandom } from '../runtime/random.ts';
 import { type OpenedStore, openStore, type ProcessLock, takeProcessLock } from '../store/index.ts';
 import { type RunConfig, runConfig } from './config.ts';
 import { Leadership } from './leadership.ts';
+import { recordStoreHealth, recordWhatThisIs } from './metrics.ts';
 import { createStatus } from './status.ts';
 import { learnTrust } from './trust.ts';
 
@@ -68,6 +69,9 @@ export async function runHoldfast(
 
 function sayWhatIsUnusual(config: RunConfig, log: RootLogger): void {
   for (const warning of config.warnings) log.warning(warning);
+  for (const { name, value } of config.effective) {
+    log.v(1).info(`FLAG: --${name}=${JSON.stringify(value)}`);
+  }
   for (const { name, because, notAvailable } of config.skipped) {
     if (notAvailable)
       log.warning('This version does not have the controller', { controller: name });
@@ -77,9 +81,11 @@ function sayWhatIsUnusual(config: RunConfig, log: RootLogger): void {
 
 async function runParts(parts: Parts, world: World): Promise<number> {
   const { clock, random, log, metrics, config } = parts;
+  recordWhatThisIs(metrics, config);
   const lock = takeLock(parts);
   const opened = await openStore({ ...config.state, clock, log, random });
   const clientConfig = await loadClientConfig(config.client);
+  recordStoreHealth(metrics, opened.store);
   const open = createClientFactory(clientConfig, clientOptions(parts, ALWAYS_OPEN));
   const elector = startElection(parts, lock, opened, clientConfig, open);
   const fenced = createClientFactory(clientConfig, clientOptions(parts, elector.fence));
@@ -91,6 +97,7 @@ async function runParts(parts: Parts, world: World): Promise<number> {
   const reason = await world.stopAsked;
   log.info('Stopping', { reason });
   await leadership.stop();
+  opened.store.commit();
   await elector.release();
   await serving?.close();
   opened.store.close();
@@ -131,7 +138,18 @@ function clientOptions(parts: Parts, fence: WriteFence): Parameters<typeof creat
   const { clock, log, metrics, config } = parts;
   const { qps, burst, useServiceAccountCredentials } = config.client;
   const { version } = config;
-  return { clock, log, metrics, fence, qps, burst, useServiceAccountCredentials, version };
+  const fetchesAtOnce = Number(config.client.env.BUN_CONFIG_MAX_HTTP_REQUESTS ?? 0) || undefined;
+  return {
+    clock,
+    log,
+    metrics,
+    fence,
+    qps,
+    burst,
+    useServiceAccountCredentials,
+    version,
+    ...(fetchesAtOnce === undefined ? {} : { fetchesAtOnce }),
+  };
 }
 
 function startElection(

@@ -1,6 +1,5 @@
 /** The routes, behind the chain that every request passes: recovery, log, who asks, who may. */
 import type { IncomingMessage } from 'node:http';
-import type { TLSSocket } from 'node:tls';
 import { type Context, Hono } from 'hono';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
@@ -83,7 +82,7 @@ async function guard(
   const verb = c.req.method.toLowerCase();
   const { path } = c.req;
   c.header('Cache-Control', 'no-cache, private');
-  const user = await deps.authenticate(incoming.headers, incoming.socket as TLSSocket);
+  const user = await deps.authenticate(incoming);
   serving.authenticated(user?.name);
   if (user === undefined) return c.json(failure(401, 'Unauthorized', 'Unauthorized'), 401);
   try {

@@ -4,7 +4,7 @@
  * nobody.
  */
 import { createHash } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../runtime/clock.ts';
 import { TOKEN_CACHE_ENTRIES_MAX, TOKEN_REVIEW_TIMEOUT_MS } from '../runtime/limits.ts';
@@ -26,16 +26,17 @@ export interface AuthenticatorDeps {
 }
 
 /** The user, or undefined if credentials were given and none was good. */
-export type Authenticate = (
-  headers: IncomingHttpHeaders,
-  socket: TLSSocket,
-) => Promise<User | undefined>;
+export type Authenticate = (request: IncomingMessage) => Promise<User | undefined>;
+
+/** Header values by lower-case name, one for each time the header was sent, never split. */
+type Headers = ReadonlyMap<string, readonly string[]>;
 
 /** Creates the chain of authenticators. */
 export function createAuthenticator(deps: AuthenticatorDeps): Authenticate {
   const tokens = new TtlCache<User | false>(deps.clock, TOKEN_CACHE_ENTRIES_MAX);
-  return async (headers, socket) => {
-    const chain = peerChain(socket);
+  return async (request) => {
+    const headers = headersOf(request);
+    const chain = peerChain(request.socket as TLSSocket);
     const now = deps.clock.now();
     const proxied = byProxy(deps, headers, chain, now);
     if (proxied !== undefined) return authenticated(proxied);
@@ -54,7 +55,7 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticate {
 
 function byProxy(
   deps: AuthenticatorDeps,
-  headers: IncomingHttpHeaders,
+  headers: Headers,
   chain: Parameters<Authorities['vouchFor']>[0],
   now: number,
 ): User | undefined {
@@ -92,44 +93,46 @@ async function byToken(
   }
 }
 
-function bearerToken(headers: IncomingHttpHeaders): string | undefined {
-  const match = /^bearer +(\S+)$/i.exec(headers.authorization ?? '');
+function bearerToken(headers: Headers): string | undefined {
+  const [authorization = ''] = headers.get('authorization') ?? [];
+  const match = /^bearer +(\S+)$/i.exec(authorization);
   return match?.[1] ?? socketToken(headers);
 }
 
 /** A token offered as a websocket subprotocol, in base64url after a fixed prefix. */
-function socketToken(headers: IncomingHttpHeaders): string | undefined {
+function socketToken(headers: Headers): string | undefined {
   const prefix = 'base64url.bearer.authorization.k8s.io.';
-  const offered = String(headers['sec-websocket-protocol'] ?? '').split(',');
+  const offered = (headers.get('sec-websocket-protocol') ?? []).flatMap((text) => text.split(','));
   const found = offered.map((text) => text.trim()).find((text) => text.startsWith(prefix));
   if (found === undefined) return undefined;
   return Buffer.from(found.slice(prefix.length), 'base64url').toString('utf8');
 }
 
-function firstHeader(headers: IncomingHttpHeaders, names: readonly string[]): string | undefined {
+function firstHeader(headers: Headers, names: readonly string[]): string | undefined {
   return allHeaders(headers, names).find((value) => value !== '');
 }
 
-function allHeaders(headers: IncomingHttpHeaders, names: readonly string[]): string[] {
-  return names.flatMap((name) => valuesOf(headers[name.toLowerCase()]));
+function allHeaders(headers: Headers, names: readonly string[]): string[] {
+  return names.flatMap((name) => headers.get(name.toLowerCase()) ?? []);
 }
 
-function valuesOf(header: string | string[] | undefined): string[] {
-  if (header === undefined) return [];
-  const texts = Array.isArray(header) ? header : [header];
-  return texts.flatMap((text) => text.split(',').map((part) => part.trim()));
+/** From the raw lines: Node joins repeated headers with commas, which names may hold as well. */
+function headersOf({ rawHeaders }: IncomingMessage): Headers {
+  const headers = new Map<string, string[]>();
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = (rawHeaders[at] ?? '').toLowerCase();
+    headers.set(name, [...(headers.get(name) ?? []), rawHeaders[at + 1] ?? '']);
+  }
+  return headers;
 }
 
-function extraHeaders(
-  headers: IncomingHttpHeaders,
-  prefixes: readonly string[],
-): Record<string, string[]> {
+function extraHeaders(headers: Headers, prefixes: readonly string[]): Record<string, string[]> {
   const extra: Record<string, string[]> = {};
   for (const prefix of prefixes.map((text) => text.toLowerCase())) {
-    for (const [name, value] of Object.entries(headers)) {
+    for (const [name, values] of headers) {
       if (!name.startsWith(prefix)) continue;
       const key = decodeURIComponent(name.slice(prefix.length));
-      extra[key] = [...(extra[key] ?? []), ...valuesOf(value)];
+      extra[key] = [...(extra[key] ?? []), ...values];
     }
   }
   return extra;

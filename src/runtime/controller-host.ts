@@ -253,7 +253,7 @@ export class ControllerHost {
       expect: (key, uid, adds, deleteKeys) => made.expect(key, uid, adds, deleteKeys),
       creationObserved: (key) => made.creationObserved(key),
       deletionObserved: (key, podKey) => made.deletionObserved(key, podKey),
-      satisfied: (key) => made.satisfied(key),
+      satisfied: (key, ownerUid) => made.satisfied(key, ownerUid),
       forget: (key) => {
         made.forget(key);
         this.#ownWrites.forget(key);

@@ -105,7 +105,6 @@ export const NAME_COLLISIONS_MAX = 8;
 
 // Worker loop
 export const JOURNAL_WRITES_PER_ROW_MAX = 20;
-export const WORKER_STOP_TIMEOUT_MS = 10_000;
 export const FENCED_RETRY_MS = 1_000;
 
 // Leaf modules of the framework

@@ -8,7 +8,6 @@ import type { Clock } from './clock.ts';
 import type { ControllerDefinition, ControllerFlags, DiscoveryResult } from './controller.ts';
 import { ControllerHost } from './controller-host.ts';
 import type { Informers } from './informer/set.ts';
-import { WORKER_STOP_TIMEOUT_MS } from './limits.ts';
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { IntentRow, StorePort } from './ports.ts';
@@ -36,6 +35,8 @@ export interface ManagerDeps {
   readonly useAccounts: boolean;
   /** --controller-start-interval, milliseconds. */
   readonly startIntervalMs: number;
+  /** --controller-shutdown-timeout, milliseconds; 0: wait for ever. */
+  readonly stopTimeoutMs: number;
   readonly rootCaPem: string;
   flagsOf(controller: string): ControllerFlags;
   gate(name: string): boolean;
@@ -79,9 +80,10 @@ export class Manager {
   async stopLeading(): Promise<void> {
     if (this.#stop === undefined) return;
     for (const host of this.#hosts) host.shutDownQueues();
-    const bound = this.#deps.clock.sleep(WORKER_STOP_TIMEOUT_MS, this.#stop.signal);
     const ended = Promise.all(this.#hosts.map((host) => host.ended()));
-    await Promise.race([ended, bound]);
+    const { stopTimeoutMs, clock } = this.#deps;
+    const bound = stopTimeoutMs > 0 ? [clock.sleep(stopTimeoutMs, this.#stop.signal)] : [];
+    await Promise.race([ended, ...bound]);
     for (const host of this.#hosts) host.saveEvents(true);
     this.#stop.abort();
     this.#stop = undefined;

@@ -97,13 +97,16 @@ describe('propagation', () => {
   });
 
   test('orphan wins over foreground when both are asked for', async () => {
-    const world = await setWithPods(1);
-    world.edit(SETS, 'ns/rs', { finalizers: ['example.com/hold'] });
-    world.delete(SETS, 'ns/rs', 'Orphan');
-    world.edit(SETS, 'ns/rs', { finalizers: ['orphan', 'foregroundDeletion'] });
+    const world = new World([PODS, SETS], (filled) => {
+      const finalizers = ['foregroundDeletion', 'orphan'];
+      const deletionTimestamp = '2026-05-20T11:00:00Z';
+      const set = filled.create(SETS, 'ns/rs', { finalizers, deletionTimestamp });
+      filled.create(PODS, 'ns/p', { ownerReferences: [ownedBy(set, SETS, BLOCKS)] });
+    });
+    await world.start();
     await world.settle();
-    expect(world.get(PODS, 'ns/p0')?.metadata.deletionTimestamp).toBeUndefined();
-    expect(world.get(PODS, 'ns/p0')?.metadata.ownerReferences).toEqual([]);
+    expect(world.left()).toEqual(['pods ns/p']);
+    expect(world.get(PODS, 'ns/p')?.metadata.ownerReferences).toEqual([]);
   });
 
   test('a circle of foreground deletions comes to its end', async () => {
@@ -230,7 +233,7 @@ describe('references', () => {
   test('with a wrong kind beside a right one: only the wrong one is to nothing', async () => {
     const world = await new World().start();
     const set = world.create(SETS, 'ns/rs', { uid: 'u' });
-    world.create(PODS, 'ns/bad', { ownerReferences: [{ ...ownedBy(set, SETS), kind: 'Pod' }] });
+    world.create(PODS, 'ns/bad', { ownerReferences: [ownedBy(set, PODS)] });
     world.create(PODS, 'ns/good', { ownerReferences: [ownedBy(set, SETS)] });
     await world.settle();
     expect(world.left()).toEqual(['pods ns/good', 'replicasets.apps ns/rs']);

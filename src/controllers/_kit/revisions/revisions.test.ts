@@ -15,25 +15,36 @@ import {
   templateData,
 } from './data.ts';
 
-/** Made by running the functions of Kubernetes v1.36.3 over the templates. */
-const upstream = parseJson<{
-  readonly version: string;
-  readonly cases: readonly {
-    readonly name: string;
-    readonly template: PodTemplateSpec;
-    readonly setData: string;
-    readonly daemonData: string;
-    readonly setHashes: Readonly<Record<string, string>>;
-    readonly applied: PodTemplateSpec | null;
-    readonly applyError: string;
-  }[];
-  readonly pairs: readonly {
-    readonly name: string;
-    readonly template: PodTemplateSpec;
-    readonly data: object;
-    readonly equal: boolean;
-  }[];
-}>(readFileSync(new URL('./testdata/revisions-v1.36.3.json', import.meta.url), 'utf8'));
+interface Given {
+  readonly name: string;
+  readonly template: PodTemplateSpec;
+}
+
+interface Made extends Given {
+  readonly setData: string;
+  readonly daemonData: string;
+  readonly setHashes: Readonly<Record<string, string>>;
+  readonly applied: PodTemplateSpec | null;
+  readonly applyError: string;
+}
+
+interface Pair extends Given {
+  readonly data: object;
+  readonly equal: boolean;
+}
+
+/** What the reference made of the templates in given.jsonl; written by test/rig/gen/revisions. */
+function linesOf<T>(name: string): T[] {
+  const text = readFileSync(new URL(`./testdata/${name}`, import.meta.url), 'utf8');
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => parseJson<T>(line));
+}
+
+const VERSION = 'v1.36.3';
+const cases = linesOf<Made>(`revisions-${VERSION}.jsonl`);
+const pairs = linesOf<Pair>(`pairs-${VERSION}.jsonl`);
 
 function revisionOf(data: unknown, revision = 1, name = 'web-1'): ControllerRevision {
   const metadata = { name, namespace: 'default', uid: `uid-${name}`, resourceVersion: '1' };
@@ -61,8 +72,8 @@ function withZeroTimes(template: PodTemplateSpec): PodTemplateSpec {
   return { metadata: { ...template.metadata, ...zero }, spec };
 }
 
-describe(`the data of a revision is that of ${upstream.version}`, () => {
-  for (const { name, template, setData, daemonData } of upstream.cases) {
+describe(`the data of a revision is that of ${VERSION}`, () => {
+  for (const { name, template, setData, daemonData } of cases) {
     test(name, () => {
       expect(templateData(template, STATEFUL_NUMBERS)).toBe(setData);
       expect(templateData(template, DAEMON_NUMBERS)).toBe(daemonData);
@@ -72,8 +83,8 @@ describe(`the data of a revision is that of ${upstream.version}`, () => {
   }
 });
 
-describe(`the hash of a revision is that of ${upstream.version}`, () => {
-  for (const { name, setData, setHashes } of upstream.cases) {
+describe(`the hash of a revision is that of ${VERSION}`, () => {
+  for (const { name, setData, setHashes } of cases) {
     test.each(Object.entries(setHashes))(`${name}, collision count %p`, (count, hash) => {
       expect(revisionHash(setData, count === 'none' ? undefined : Number(count))).toBe(hash);
     });
@@ -81,7 +92,7 @@ describe(`the hash of a revision is that of ${upstream.version}`, () => {
 });
 
 describe('a stored revision', () => {
-  for (const { name, template, setData, daemonData, applied, applyError } of upstream.cases) {
+  for (const { name, template, setData, daemonData, applied, applyError } of cases) {
     test(`${name}: reads back as the same data, in whatever order its fields came`, () => {
       for (const data of [setData, daemonData]) {
         expect(revisionData(revisionOf(turned(parseJson(data))))).toBe(data);
@@ -90,7 +101,7 @@ describe('a stored revision', () => {
       }
     });
 
-    test(`${name}: puts back the template that upstream puts back`, () => {
+    test(`${name}: puts back the template that the reference puts back`, () => {
       const restored = restoredTemplate(revisionOf(parseJson(setData)), {});
       if (applyError === '') expect(restored).toEqual(applied as PodTemplateSpec);
       // Upstream can't read the rounded number any more; here the highest integer stands for it.
@@ -106,8 +117,8 @@ describe('a stored revision', () => {
   });
 });
 
-describe(`whether a revision restores the template, as ${upstream.version} sees it`, () => {
-  for (const { name, template, data, equal } of upstream.pairs) {
+describe(`whether a revision restores the template, as ${VERSION} sees it`, () => {
+  for (const { name, template, data, equal } of pairs) {
     test(`${name}: ${equal ? 'yes' : 'no'}`, () => {
       expect(restoresTemplate(revisionOf(data), template)).toBe(equal);
     });
@@ -148,7 +159,7 @@ describe('a new revision', () => {
     },
   };
 
-  for (const { name, setData, daemonData } of upstream.cases) {
+  for (const { name, setData, daemonData } of cases) {
     test(`${name}: is sent with exactly the bytes that upstream stores`, () => {
       for (const data of [setData, daemonData]) {
         const labels = { app: 'web' };

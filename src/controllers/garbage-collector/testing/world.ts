@@ -71,7 +71,9 @@ export class World {
     this.fakes = fakeContext({ now: NOW, flags });
     for (const kind of kinds) this.serve(kind);
     fill(this);
-    this.controller = garbageCollectorController.build(this.fakes.context)!;
+    const controller = garbageCollectorController.build(this.fakes.context);
+    if (controller === undefined) throw new Error('the collector is switched off');
+    this.controller = controller;
   }
 
   /** Starts as a lead does. */
@@ -102,6 +104,12 @@ export class World {
     return this.#objects.get(`${resourceId(kind)} ${key}`);
   }
 
+  #known(kind: Resource, key: string): KubeObject {
+    const object = this.get(kind, key);
+    if (object === undefined) throw new Error(`${kind.kind} ${key} is not there`);
+    return object;
+  }
+
   /** "pods ns/name" of all objects, sorted. */
   left(): readonly string[] {
     return [...this.#objects.keys()].sort();
@@ -113,13 +121,13 @@ export class World {
 
   /** A person changes metadata. */
   edit(kind: Resource, key: string, change: Partial<ObjectMeta>): void {
-    const object = this.get(kind, key)!;
+    const object = this.#known(kind, key);
     this.#settle(kind, { ...object, metadata: { ...object.metadata, ...change } });
   }
 
   /** A person deletes an object. */
   delete(kind: Resource, key: string, policy: Policy): void {
-    const object = this.get(kind, key)!;
+    const object = this.#known(kind, key);
     const old = object.metadata.finalizers ?? [];
     const kept = old.filter((one) => one !== FOREGROUND_FINALIZER && one !== ORPHAN_FINALIZER);
     const finalizers = policy === undefined ? [...old] : [...kept];
@@ -149,9 +157,10 @@ export class World {
 
   /** Takes one key that waits and syncs it; false if it has to come again. */
   async sync({ queue, key }: { readonly queue: string; readonly key: string }): Promise<boolean> {
-    const { added } = this.fakes.queues.get(queue)!;
+    const added = this.fakes.queues.get(queue)?.added;
+    const definition = this.controller.queues.find((one) => one.queue.name === queue);
+    if (added === undefined || definition === undefined) throw new Error(`no queue ${queue}`);
     added.splice(0, added.length, ...added.filter((one) => one !== key));
-    const definition = this.controller.queues.find((one) => one.queue.name === queue)!;
     const run = new WorldRun(this);
     try {
       await definition.reconcile(key, run);
@@ -176,7 +185,12 @@ export class World {
     throw new Error(`still busy: ${JSON.stringify(this.waiting())}`);
   }
 
+  /** A live read; a test may put something in between. */
   read(resource: Resource, at: ObjectRef): KubeObject {
+    return this.#find(resource, at);
+  }
+
+  #find(resource: Resource, at: ObjectRef): KubeObject {
     const key = at.namespace === undefined ? at.name : `${at.namespace}/${at.name}`;
     const object = this.get(resource, key);
     if (object === undefined) throw refusal(404, 'NotFound', `${key} not found`);
@@ -184,7 +198,7 @@ export class World {
   }
 
   deleteAs(resource: Resource, at: ObjectRef, options: Parameters<SyncClient['delete']>[2]): void {
-    const object = this.read(resource, at);
+    const object = this.#find(resource, at);
     const { uid, resourceVersion, propagationPolicy } = options;
     const isOther = object.metadata.uid !== uid;
     const isNewer =
@@ -196,7 +210,7 @@ export class World {
   }
 
   patch(resource: Resource, at: ObjectRef, kind: PatchKind, { metadata }: Patch): KubeObject {
-    const object = this.read(resource, at);
+    const object = this.#find(resource, at);
     const isCustom = resource.group.includes('.');
     if (kind === 'strategic' && isCustom) throw refusal(415, 'UnsupportedMediaType');
     const { uid, resourceVersion } = metadata;
@@ -242,7 +256,9 @@ export class World {
   }
 
   #informer(kind: Resource) {
-    return this.fakes.informers.followed.serve(this.#served.get(resourceId(kind))!);
+    const served = this.#served.get(resourceId(kind));
+    if (served === undefined) throw new Error(`${kind.kind} is not served`);
+    return this.fakes.informers.followed.serve(served);
   }
 
   #next(): string {

@@ -154,7 +154,7 @@ func node() *v1.Node {
 
 // A tainted node and a toleration that compares numbers.
 func comparison() (*v1.Node, v1.PodSpec) {
-	value := func() string { return one("5", "7", "-3", "0", "05", "-0", "x", "", "99999999999999999999") }
+	value := func() string { return one("5", "6", "7", "8", "-3", "0", "12", "05", "-0", "x", "99999999999999999999") }
 	effect := one(v1.TaintEffectNoSchedule, v1.TaintEffectNoExecute)
 	where := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1", Labels: map[string]string{}}}
 	where.Spec.Taints = []v1.Taint{{Key: "t", Value: value(), Effect: effect}}
