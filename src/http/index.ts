@@ -1,5 +1,5 @@
 /** HTTPS serving: health, metrics, configuration and state, behind delegated access control. */
-import { readFileSync } from 'node:fs';
+import { X509Certificate } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
 import { getRequestListener } from '@hono/node-server';
@@ -8,8 +8,10 @@ import { CERTIFICATE_RELOAD_INTERVAL_MS } from '../runtime/limits.ts';
 import { type AppDeps, createApp } from './app.ts';
 import { createAuthenticator } from './authn.ts';
 import { createAuthorizer } from './authz.ts';
-import type { RequestHeaderOptions, Reviews, ServeOptions } from './options.ts';
-import { ServingCertificate } from './serving-cert.ts';
+import { Bundle } from './bundle.ts';
+import { opensslCipher } from './ciphers.ts';
+import type { NamedPair, RequestHeaderOptions, Reviews, ServeOptions } from './options.ts';
+import { readPair, ServingCertificate } from './serving-cert.ts';
 import { Authorities } from './trust.ts';
 
 export type { RequestHeaderOptions, Reviews, ServeOptions } from './options.ts';
@@ -55,6 +57,7 @@ export async function serve(options: ServeOptions, deps: ServeDeps): Promise<Ser
     key: certificate.pair.keyPem,
     ca: trust.pems,
     minVersion: options.minVersion,
+    ...(options.cipherSuites.length === 0 ? {} : { ciphers: ciphersOf(options) }),
     ...(options.curves.length === 0 ? {} : { ecdhCurve: options.curves.join(':') }),
   });
   const tls = createTlsServer(
@@ -62,12 +65,14 @@ export async function serve(options: ServeOptions, deps: ServeDeps): Promise<Ser
     (socket) => http.emit('connection', socket),
   );
   tls.on('tlsClientError', (error) => deps.log.v(2).info('TLS handshake failed', { error }));
+  for (const named of options.namedCertificates) addNamed(tls, named);
   await listen(tls, options);
   const refresh = (): void => {
     try {
-      if (certificate.refresh()) tls.setSecureContext(secure());
+      const changed = [certificate.refresh(), trust.refresh()].includes(true);
+      if (changed) tls.setSecureContext(secure());
     } catch (error) {
-      deps.log.error('Could not reload the serving certificate; keeping the old one', error);
+      deps.log.error('Could not reload the serving certificates; keeping the old ones', error);
     }
   };
   const timer = reloadRegularly(deps, refresh);
@@ -85,18 +90,32 @@ export async function serve(options: ServeOptions, deps: ServeDeps): Promise<Ser
 
 /** Authorities from flags, completed by what the cluster publishes. */
 class Trust {
-  clients: Authorities;
-  proxies: Authorities;
-  requestHeader: RequestHeaderOptions;
+  readonly #clients: Bundle;
+  readonly #proxies: Bundle;
   readonly #options: ServeOptions;
+  #published: PublishedTrust | undefined;
+  #publishedClients = new Authorities([]);
+  #publishedProxies = new Authorities([]);
 
   constructor(options: ServeOptions) {
     this.#options = options;
-    this.clients = new Authorities(readBundle('--client-ca-file', options.clientCaFile));
-    const { requestHeader } = options;
-    this.requestHeader = requestHeader;
-    const flag = '--requestheader-client-ca-file';
-    this.proxies = new Authorities(readBundle(flag, requestHeader.caFile));
+    this.#clients = new Bundle('--client-ca-file', options.clientCaFile);
+    const { caFile } = options.requestHeader;
+    this.#proxies = new Bundle('--requestheader-client-ca-file', caFile);
+  }
+
+  get clients(): Authorities {
+    return this.#pick(this.#clients, this.#publishedClients);
+  }
+
+  get proxies(): Authorities {
+    return this.#pick(this.#proxies, this.#publishedProxies);
+  }
+
+  get requestHeader(): RequestHeaderOptions {
+    const published = this.#published;
+    if (this.#proxies.given || published === undefined) return this.#options.requestHeader;
+    return { ...published.requestHeader, caFile: '' };
   }
 
   get pems(): readonly string[] {
@@ -104,32 +123,36 @@ class Trust {
   }
 
   learn(published: PublishedTrust): void {
-    const { clientCaFile, requestHeader } = this.#options;
-    if (clientCaFile === '' && published.clientCaPem !== '') {
-      this.clients = new Authorities([published.clientCaPem]);
-    }
-    if (requestHeader.caFile === '' && published.requestHeaderCaPem !== '') {
-      this.proxies = new Authorities([published.requestHeaderCaPem]);
-      this.requestHeader = { ...published.requestHeader, caFile: '' };
-    }
+    this.#published = published;
+    this.#publishedClients = new Authorities([published.clientCaPem]);
+    this.#publishedProxies = new Authorities([published.requestHeaderCaPem]);
+  }
+
+  /** Reads changed files again; true if any had changed. */
+  refresh(): boolean {
+    return [this.#clients.refresh(), this.#proxies.refresh()].includes(true);
+  }
+
+  #pick(bundle: Bundle, published: Authorities): Authorities {
+    return bundle.given ? bundle.authorities : published;
   }
 }
 
-function readBundle(flag: string, path: string): string[] {
-  if (path === '') return [];
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`${flag}: cannot read ${path}: ${why}`, { cause });
-  }
-  if (!text.includes('-----BEGIN CERTIFICATE-----')) {
-    throw new Error(
-      `${flag}: ${path} holds no certificate; want PEM "-----BEGIN CERTIFICATE-----"`,
-    );
-  }
-  return [text];
+function ciphersOf({ cipherSuites }: ServeOptions): string {
+  return cipherSuites.map(opensslCipher).join(':');
+}
+
+/** Shows another certificate to clients that ask for one of its names (--tls-sni-cert-key). */
+function addNamed(tls: TlsServer, { certFile, keyFile, names }: NamedPair): void {
+  const { certPem: cert, keyPem: key } = readPair(certFile, keyFile, '--tls-sni-cert-key');
+  const hosts = names.length > 0 ? names : namesIn(cert);
+  for (const host of hosts) tls.addContext(host, { cert, key });
+}
+
+/** DNS names that a certificate is for. */
+function namesIn(pem: string): string[] {
+  const { subjectAltName = '' } = new X509Certificate(pem);
+  return [...subjectAltName.matchAll(/DNS:([^,\s]+)/g)].map(([, name = '']) => name);
 }
 
 async function listen(tls: TlsServer, options: ServeOptions): Promise<void> {

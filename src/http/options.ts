@@ -14,6 +14,7 @@ export interface ServeOptions {
   readonly cipherSuites: readonly string[];
   /** Names as OpenSSL has them; empty: the runtime's own choice. */
   readonly curves: readonly string[];
+  readonly namedCertificates: readonly NamedPair[];
   readonly clientCaFile: string;
   readonly requestHeader: RequestHeaderOptions;
   readonly alwaysAllowPaths: readonly string[];
@@ -21,6 +22,13 @@ export interface ServeOptions {
   readonly authorizedTtlMs: number;
   readonly unauthorizedTtlMs: number;
   readonly profiling: boolean;
+}
+
+/** A certificate for clients that ask for one of the names (none: those in the certificate). */
+export interface NamedPair {
+  readonly certFile: string;
+  readonly keyFile: string;
+  readonly names: readonly string[];
 }
 
 /** Trust in a front proxy that names the user in headers. */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect } from 'node:tls';
 import { Authority, type Pair } from '../../test/rig/certs.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { createLogger } from '../runtime/log.ts';
@@ -89,6 +90,7 @@ beforeAll(async () => {
     minVersion: 'TLSv1.2',
     cipherSuites: [],
     curves: [],
+    namedCertificates: [],
     clientCaFile: file('ca.crt', ca.certPem),
     requestHeader: {
       caFile: file('proxy-ca.crt', proxyCa.certPem),
@@ -174,6 +176,11 @@ describe('who may ask', () => {
     expect((await ask('/configz', proxy, { headers })).status).toBe(200);
     const byAlice = await ask('/configz', alice, { headers });
     expect(byAlice.text).toContain('alice');
+  });
+
+  test('a comma in a proxied name makes no second group', async () => {
+    const headers = { 'X-Remote-User': 'dave', 'X-Remote-Group': 'x,system:masters' };
+    expect((await ask('/configz', proxy, { headers })).status).toBe(403);
   });
 
   test('a review that cannot be made is an internal error', async () => {
@@ -283,9 +290,41 @@ describe('certificates', () => {
     expect((await fetch(url, { tls, proxy: '', keepalive: false } as RequestInit)).status).toBe(
       200,
     );
-    expect(lines.join('\n')).toContain('keeping the old one');
+    expect(lines.join('\n')).toContain('keeping the old ones');
     file('tls.key', pair.keyPem);
     file('tls.crt', pair.certPem);
+    serving.reload();
+  });
+
+  test('a replaced file of authorities counts after a reload', async () => {
+    const next = await Authority.create('next-ca');
+    const late = await next.issue({ commonName: 'late', groups: ['system:masters'] });
+    expect((await ask('/configz', late)).status).toBe(401);
+    file('ca.crt', ca.certPem + next.certPem);
+    serving.reload();
+    expect((await ask('/configz', late)).status).toBe(200);
+  });
+
+  test('clients that ask for a name get the certificate of that name', async () => {
+    const named = await proxyCa.issue({ commonName: 'named', hosts: ['holdfast.example'] });
+    const other = {
+      certFile: file('named.crt', named.certPem),
+      keyFile: file('named.key', named.keyPem),
+      names: [],
+    };
+    const made = await serve({ ...options, namedCertificates: [other] }, deps());
+    const shown = await new Promise<string>((resolve, reject) => {
+      const socket = connect(
+        { host: '127.0.0.1', port: made.port, servername: 'holdfast.example', ca: proxyCa.certPem },
+        () => {
+          resolve(String(socket.getPeerCertificate().subject.CN));
+          socket.destroy();
+        },
+      );
+      socket.once('error', reject);
+    });
+    expect(shown).toBe('named');
+    await made.close();
   });
 
   test('without files the certificate is self-signed and kept in --cert-dir', async () => {

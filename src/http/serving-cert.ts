@@ -79,10 +79,11 @@ async function makePair(options: ServeOptions, clock: Clock, random: Random): Pr
   return await selfSignedPair(hosts, clock.now(), `0${random.text(15, HEX)}`);
 }
 
-function readPair(cert: string, key: string): KeyPair {
+/** Reads a certificate and its key; `flag` names both in messages, else the two usual flags. */
+export function readPair(cert: string, key: string, flag?: string): KeyPair {
   return {
-    certPem: readPem('--tls-cert-file', cert),
-    keyPem: readPem('--tls-private-key-file', key),
+    certPem: readPem(flag ?? '--tls-cert-file', cert),
+    keyPem: readPem(flag ?? '--tls-private-key-file', key),
   };
 }
 

@@ -30,12 +30,15 @@ setDefaultTimeout(120_000);
 
 const FLAGS = [
   '--controllers=deployment,replicaset',
-  '--leader-elect-lease-duration=6s',
-  '--leader-elect-renew-deadline=4s',
+  '--leader-elect-lease-duration=4s',
+  '--leader-elect-renew-deadline=3s',
   '--leader-elect-retry-period=500ms',
   '-v=2',
 ];
-const LATE_MS = 4_000;
+/** Long enough for the next process to have done the work before. */
+const LATE_MS = 3_500;
+/** As long if that process must wait until the Lease has expired. */
+const LATE_AFTER_EXPIRY_MS = 7_500;
 const REPLICAS = 3;
 
 let cluster: Cluster;
@@ -110,15 +113,15 @@ function answers(verb: string): number[] {
   return entries.map(({ responseStatus }) => responseStatus?.code ?? 0);
 }
 
-test.each([
-  ['at once', false],
-  ['after what was on the tmpfs is lost', true],
-])('creates that arrive late, restarted %s', async (_when, rebooted) => {
+test.each<[string, boolean, number]>([
+  ['at once', false, LATE_MS],
+  ['after what was on the tmpfs is lost', true, LATE_AFTER_EXPIRY_MS],
+])('creates that arrive late, restarted %s', async (_when, rebooted, delayMs) => {
   await start(proxy.url);
   await world.create(deployment(1));
   await rolledOut();
   const since = proxy.seen.length;
-  proxy.fail({ method: 'POST', path: /\/pods(\?|$)/, fault: { delayMs: LATE_MS } });
+  proxy.fail({ method: 'POST', path: /\/pods(\?|$)/, fault: { delayMs } });
   await world.merge('deployments', 'web', { spec: { replicas: 1 + REPLICAS } });
   await asked('POST', /\/pods(\?|$)/, since);
   const dead = await kill();

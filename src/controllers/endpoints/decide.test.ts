@@ -237,7 +237,7 @@ test('whatever changes, one write makes it right and the next sync writes nothin
   const facts = fc.record({ ready: fc.boolean(), deleting: fc.boolean() });
   const world = fc.record({
     pods: fc.array(facts, { maxLength: 8 }),
-    labels: fc.constantFrom({}, { team: 'a' }, { team: 'b', x: '' }),
+    labels: fc.constantFrom<Record<string, string>>({}, { team: 'a' }, { team: 'b', x: '' }),
     published: fc.boolean(),
   });
   const observe = ({

@@ -58,8 +58,6 @@ const steps = fc.array(step, { minLength: 5, maxLength: 60 });
 class Judged extends World {
   readonly complaints: string[] = [];
   readonly created = new Set<number>();
-  /** Objects that lost an owner to an orphaning deletion, and nothing else since. */
-  readonly orphaned = new Set<string>();
 
   override deleteAs(...[resource, at, options]: Parameters<World['deleteAs']>): void {
     const victim = this.all().find(({ metadata }) => metadata.uid === options.uid);
@@ -117,7 +115,13 @@ function referencesTo(all: readonly Link[]): OwnerReference[] {
   });
 }
 
-/** Each thing is created once: UIDs do not come back. */
+/** Nothing owns itself, and what is referred to before it is there never will be: UIDs are new. */
+function linksOf(world: Judged, from: number, all: readonly Link[]): OwnerReference[] {
+  const others = all.filter(({ to }) => to !== from);
+  for (const { to } of others) world.created.add(to);
+  return referencesTo(others);
+}
+
 async function play(world: Judged, all: readonly Step[]): Promise<void> {
   for (const one of all) {
     if (one.do === 'sync') {
@@ -134,11 +138,11 @@ async function play(world: Judged, all: readonly Step[]): Promise<void> {
     const present = world.get(kind, key);
     if (one.do === 'create' && !world.created.has(one.what)) {
       world.created.add(one.what);
-      world.create(kind, key, { uid, ownerReferences: referencesTo(one.links) });
+      world.create(kind, key, { uid, ownerReferences: linksOf(world, one.what, one.links) });
     } else if (one.do === 'delete' && present?.metadata.deletionTimestamp === undefined) {
       if (present !== undefined) world.delete(kind, key, one.policy);
     } else if (one.do === 'relink' && present !== undefined) {
-      world.edit(kind, key, { ownerReferences: referencesTo(one.links) });
+      world.edit(kind, key, { ownerReferences: linksOf(world, one.what, one.links) });
     }
   }
 }

@@ -1,9 +1,12 @@
 /** A ControllerContext over the fakes of this folder, for tests of a whole controller. */
 import type { ControllerContext, ControllerFlags } from '../../../runtime/controller.ts';
+import { createExactCreates } from '../../../runtime/exact-create.ts';
+import { Intents } from '../../../runtime/intents.ts';
 import type { Logger } from '../../../runtime/log.ts';
 import { createMemory } from '../../../runtime/memory.ts';
 import { createMetrics } from '../../../runtime/metrics.ts';
-import type { MemoryRow, RowTable } from '../../../runtime/ports.ts';
+import type { IntentRow, MemoryRow, RowTable } from '../../../runtime/ports.ts';
+import { seededRandom } from '../../../runtime/random.ts';
 import { type FakeClock, fakeClock } from '../../../runtime/testing/fake-clock.ts';
 import { memoryTable } from '../../../runtime/testing/memory-table.ts';
 import { FakeInformers } from './fake-informers.ts';
@@ -45,6 +48,14 @@ export function fakeContext(options: FakeContextOptions): FakeContext {
   const behind = new Set<string>();
   const memory = memoryTable<MemoryRow>(({ controller, key }) => `${controller} ${key}`);
   const errors: string[] = [];
+  const random = seededRandom(1);
+  const intents = new Intents({
+    controller: 'tested-controller',
+    table: memoryTable<IntentRow>((row) => row.id),
+    clock,
+    term: 1,
+    newId: () => random.uuid(),
+  });
   const off = new Set(options.gatesOff);
   const context: Partial<ControllerContext> = {
     name: 'tested-controller',
@@ -69,6 +80,7 @@ export function fakeContext(options: FakeContextOptions): FakeContext {
     },
     caughtUp: (ownerKey) => !behind.has(ownerKey),
     podControl: () => podControl,
+    exactCreates: () => createExactCreates({ intents, random }),
     caPem: '',
   };
   return {
