@@ -12,6 +12,8 @@ const SEPARATOR = '\u0000';
 export class StoredTable<T extends SmallTable> implements RowTable<SmallTables[T]> {
   readonly #access: StoreAccess;
   readonly #table: T;
+  /** Keys of the rows on the disk; read when first needed. */
+  #stored: Set<string> | undefined;
 
   constructor(access: StoreAccess, table: T) {
     this.#access = access;
@@ -40,10 +42,32 @@ export class StoredTable<T extends SmallTable> implements RowTable<SmallTables[T
   /** Deletes the row with the same key; only the key fields of `row` matter. */
   delete(row: SmallTables[T]): void {
     const layer = this.#layer();
-    const onDisk = !layer.cleared && this.#onDisk((disk) => disk.find(row)) !== undefined;
-    if (onDisk) layer.rows.set(this.#keyOf(row), { row, deleted: true });
-    else layer.rows.delete(this.#keyOf(row));
+    const key = this.#keyOf(row);
+    const onDisk = !layer.cleared && this.#keysOnDisk().has(key);
+    if (onDisk) layer.rows.set(key, { row, deleted: true });
+    else layer.rows.delete(key);
     this.#access.changed();
+  }
+
+  /** The layer is on the disk now; call before it is replaced by an empty one. */
+  committed(): void {
+    if (this.#stored === undefined) return;
+    const { cleared, rows } = this.#layer();
+    if (cleared) this.#stored.clear();
+    for (const [key, { deleted }] of rows) {
+      if (deleted) this.#stored.delete(key);
+      else this.#stored.add(key);
+    }
+  }
+
+  /** Another file is used from now on. */
+  diskReplaced(): void {
+    this.#stored = undefined;
+  }
+
+  #keysOnDisk(): Set<string> {
+    this.#stored ??= new Set(this.#onDisk((disk) => disk.all()).map((row) => this.#keyOf(row)));
+    return this.#stored;
   }
 
   /** The row with the same key as `row`. */
@@ -73,21 +97,21 @@ export class StoredTable<T extends SmallTable> implements RowTable<SmallTables[T
 
 /** Facts by name over their table. */
 export class StoredFacts implements FactTable {
-  readonly #table: StoredTable<'facts'>;
+  readonly table: StoredTable<'facts'>;
 
   constructor(access: StoreAccess) {
-    this.#table = new StoredTable(access, 'facts');
+    this.table = new StoredTable(access, 'facts');
   }
 
   get(name: string): string | undefined {
-    return this.#table.find({ name, value: '' })?.value;
+    return this.table.find({ name, value: '' })?.value;
   }
 
   set(name: string, value: string): void {
-    if (this.get(name) !== value) this.#table.put({ name, value });
+    if (this.get(name) !== value) this.table.put({ name, value });
   }
 
   delete(name: string): void {
-    this.#table.delete({ name, value: '' });
+    this.table.delete({ name, value: '' });
   }
 }

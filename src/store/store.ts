@@ -110,6 +110,7 @@ export class Store implements StorePort {
 
   forgetCluster(because: string): void {
     this.#deps.log.warning('Forgetting everything about the cluster', { because });
+    this.#opened = `emptied: ${because}`;
     for (const resource of this.#torn.names()) this.#torn.dropped(resource);
     this.#batch.forgetCluster();
     this.journal({
@@ -200,6 +201,7 @@ export class Store implements StorePort {
     this.#deps.log.error('The state file is unusable; going on in memory', new Error(why));
     this.#problem = `the state file is unusable: ${why}`;
     this.#disk = this.#deps.replaceDisk(this.#disk, why);
+    for (const table of this.#tables()) table.diskReplaced();
     this.#walBytes = 0;
     for (const layer of this.#batch.objects.values()) layer.point = undefined;
     for (const resource of this.#known) this.#torn.tear(resource);
@@ -212,6 +214,7 @@ export class Store implements StorePort {
   adoptFile(disk: Disk, opened: string): void {
     this.#disk.close();
     this.#disk = disk;
+    for (const table of this.#tables()) table.diskReplaced();
     this.#opened = opened;
     this.#problem = '';
     this.#walBytes = disk.walBytes();
@@ -308,8 +311,20 @@ export class Store implements StorePort {
     );
   }
 
+  #tables(): readonly { committed(): void; diskReplaced(): void }[] {
+    return [
+      this.intents,
+      this.expectations,
+      this.ownWrites,
+      this.work,
+      this.memory,
+      this.facts.table,
+    ];
+  }
+
   #succeeded(): void {
     for (const resource of this.#batch.objects.keys()) this.#known.add(resource);
+    for (const table of this.#tables()) table.committed();
     this.#batch = new Batch();
     this.#torn.committed();
     this.#commits++;
