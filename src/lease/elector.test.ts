@@ -371,7 +371,7 @@ test('without election one leads from start to end', async () => {
   });
   const leads: Lead[] = [];
   leader.onLead((lead) => leads.push(lead));
-  expect(leads).toEqual([{ term: 0, leaseUid: '', how: 'unelected', followsOwn: false }]);
+  expect(leads).toEqual([{ term: 0, leaseUid: '', how: 'unelected', followsOwn: true }]);
   expect(leader.state()).toBe('leading');
   expect(leader.health()).toBeUndefined();
   expect(leader.leaseInfo()).toMatchObject({ lease: '', how: 'unelected' });

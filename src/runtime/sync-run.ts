@@ -60,7 +60,9 @@ export class RecordedRun implements SyncRun, SyncClient {
   get because(): string {
     const more = this.#writeCount - this.#writes.length;
     const rest = more > 0 ? [`and ${more} more writes`] : [];
-    return [...this.#notes, ...rest].join('; ');
+    const [first] = this.#writes;
+    const reasons = this.#notes.length > 0 || first === undefined ? this.#notes : [first.because];
+    return [...reasons, ...rest].join('; ');
   }
 
   again(delayMs: number, because: string): void {
