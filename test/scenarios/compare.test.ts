@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { type Cluster, simulateNodes, startCluster } from '../rig/index.ts';
 import { DEPLOYMENTS } from './deployments.ts';
 import { REPLICAS } from './replicas.ts';
-import { type Snapshot, snapshot } from './snapshot.ts';
+import { type Snapshot, settledSnapshot } from './snapshot.ts';
 import { type Scenario, World } from './world.ts';
 
 setDefaultTimeout(120_000);
@@ -72,7 +72,7 @@ async function playBoth(scenario: Scenario): Promise<[Snapshot, Snapshot]> {
 async function play(scenario: Scenario, cluster: Cluster): Promise<Snapshot> {
   const world = new World(cluster, await cluster.namespace('play'));
   await scenario.play(world);
-  return await snapshot(world);
+  return await settledSnapshot(world);
 }
 
 describe('as the reference manager', () => {

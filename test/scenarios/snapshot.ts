@@ -2,7 +2,7 @@
  * What a namespace looks like once a scenario has played, without what may differ between two runs:
  * names that were drawn, UIDs, versions, times, hashes.
  */
-import type { Json, Obj } from '../rig/index.ts';
+import { eventually, type Json, type Obj } from '../rig/index.ts';
 import type { World } from './world.ts';
 
 const KINDS = [
@@ -15,23 +15,42 @@ const KINDS = [
   'persistentvolumeclaims',
   'pods',
 ] as const;
+const EVENTS_PAUSE_MS = 300;
+const CALM_MS = 400;
+const CALM_LOOKS = 4;
 const REVISION = 'deployment.kubernetes.io/revision';
 const HASH = 'pod-template-hash';
 const REVISION_HASH = 'controller-revision-hash';
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 /** In events about ReplicaSets that are gone by now. */
 const FORMER_SET = /(ReplicaSet web-)[bcdfghjklmnpqrstvwxz2456789]{6,10}(?=:)/g;
+/** In messages about pods that were drawn a name. */
+const DRAWN_POD = /(pods \\"[^"\\]*-)[a-z0-9]{5}(?=\\")/g;
 const TOKEN_VOLUME = /kube-api-access-[a-z0-9]{5}/g;
 
 export interface Snapshot {
   readonly [plural: string]: Json;
 }
 
+/** The snapshot of a namespace in which nothing moves any more. */
+export async function settledSnapshot(world: World): Promise<Snapshot> {
+  let last = await snapshot(world);
+  let calm = 0;
+  const look = async (): Promise<Snapshot | undefined> => {
+    const now = await snapshot(world);
+    calm = JSON.stringify(now) === JSON.stringify(last) ? calm + 1 : 0;
+    last = now;
+    return calm >= CALM_LOOKS ? now : undefined;
+  };
+  const options = { timeoutMs: 30_000, everyMs: CALM_MS, describe: 'a namespace at rest' };
+  return await eventually(look, options);
+}
+
 /** Reads a namespace and takes out what may differ. */
-export async function snapshot(world: World): Promise<Snapshot> {
+async function snapshot(world: World): Promise<Snapshot> {
   const objects: Record<string, Obj[]> = {};
   for (const plural of KINDS) objects[plural] = await world.list(plural);
-  const events = await world.list('events');
+  const events = await lastEvents(world);
   const rename = renamer(objects, world.namespace);
   const plain: Record<string, Json> = {};
   for (const plural of KINDS) {
@@ -40,6 +59,17 @@ export async function snapshot(world: World): Promise<Snapshot> {
   }
   plain.events = [...new Set(sorted(events.map((event) => rename(plainEvent(event)))))];
   return plain;
+}
+
+/** Events are written behind what they tell of: waits until no more come. */
+async function lastEvents(world: World): Promise<Obj[]> {
+  let events = await world.list('events');
+  for (;;) {
+    await Bun.sleep(EVENTS_PAUSE_MS);
+    const later = await world.list('events');
+    if (later.length === events.length) return later;
+    events = later;
+  }
 }
 
 function sorted<T>(items: T[]): T[] {
@@ -103,7 +133,7 @@ function renamer(objects: Record<string, Obj[]>, namespace: string): (value: Jso
     let text = JSON.stringify(value);
     for (const [hash, name] of names) text = text.replaceAll(hash, name);
     text = text.replaceAll(namespace, '<namespace>').replaceAll(TIME, '<time>');
-    text = text.replaceAll(TOKEN_VOLUME, '<token volume>');
+    text = text.replaceAll(TOKEN_VOLUME, '<token volume>').replaceAll(DRAWN_POD, '$1<drawn>');
     return JSON.parse(text.replaceAll(FORMER_SET, '$1<hash of a former set>'));
   };
 }
