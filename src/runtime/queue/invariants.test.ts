@@ -61,10 +61,18 @@ class Account {
     if (key === undefined) return;
     expect(this.processing.has(key)).toBe(false);
     // Nothing is given out that wasn't asked for, and nothing early.
-    const due = this.isDue(key);
-    expect(this.owed.delete(key) || due).toBe(true);
-    if (due) this.owedLater.delete(key);
+    this.ripen();
+    expect(this.owed.delete(key)).toBe(true);
     this.processing.add(key);
+  }
+
+  /** What was asked for at a later time is owed at once when that time has come. */
+  ripen(): void {
+    for (const key of [...this.owedLater.keys()]) {
+      if (!this.isDue(key)) continue;
+      this.owedLater.delete(key);
+      this.owed.add(key);
+    }
   }
 
   isDue(key: string): boolean {
@@ -73,6 +81,7 @@ class Account {
   }
 
   oweLater(key: string, delayMs: number): void {
+    this.ripen();
     const at = this.clock.monotonic() + delayMs;
     this.owedLater.set(key, Math.min(at, this.owedLater.get(key) ?? at));
   }
