@@ -55,9 +55,9 @@ export function only(value: number): FieldSet {
 }
 
 /**
- * Reads a field: ranges with commas between them, each a value, "a-b" or a star, with "/step" behind
- * it. A value with a step runs to the maximum. Nothing between commas is no error: a field may stand
- * for no value at all. Throws CronFieldError.
+ * Reads a field: ranges with commas between them, each a value, "a-b" or a star, with "/step"
+ * behind it. A value with a step runs to the maximum. Nothing between commas is no error: a field
+ * may stand for no value at all. Throws CronFieldError.
  */
 export function parseField(text: string, bounds: FieldBounds): FieldSet {
   const values = new Set<number>();

@@ -165,9 +165,9 @@ class FieldSchedule implements CronSchedule {
 }
 
 /**
- * Looks for the next time field by field, from the month down. A field that wraps around starts the
- * search again from the month, because the bigger fields have changed. The steps, and the hours that
- * clocks skip or repeat, are those of robfig/cron.
+ * Looks for the next time field by field, from the month down. A field that wraps around starts
+ * the search again from the month, because the bigger fields have changed. The steps, and the
+ * hours that clocks skip or repeat, are those of robfig/cron.
  */
 class Search {
   readonly #fields: Fields;

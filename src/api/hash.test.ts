@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { canonicalJson, fnv1a32, safeEncode, templateHash } from './hash.ts';
+import {
+  canonicalJson,
+  fnv1a32,
+  fnv1a128,
+  fnv1of32,
+  revisionHash,
+  safeEncode,
+  templateHash,
+} from './hash.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -11,6 +19,38 @@ test.each([
   ['foobar', 0xbf9cf968],
 ])('FNV-1a of %p', (text, expected) => {
   expect(fnv1a32(bytes(text))).toBe(expected);
+});
+
+test.each([
+  ['', 0x811c9dc5],
+  ['a', 0x050c5d7e],
+  ['b', 0x050c5d7d],
+  ['foobar', 0x31f0b262],
+])('FNV-1 of %p', (text, expected) => {
+  expect(fnv1of32(bytes(text))).toBe(expected);
+});
+
+test('the hash of a revision is of its bytes and the collision count in decimal', () => {
+  expect(revisionHash('é', undefined)).toBe(safeEncode(String(fnv1of32(bytes('é')))));
+  expect(revisionHash('a', 17)).toBe(revisionHash('a17', undefined));
+  expect(revisionHash('a', 0)).not.toBe(revisionHash('a', undefined));
+});
+
+test.each([
+  ['', '6c62272e07bb014262b821756295c58d'],
+  ['a', 'd228cb696f1a8caf78912b704e4a8964'],
+  ['foobar', '343e1662793c64bf6f0d3597ba446f18'],
+])('FNV-1a of 128 bits of %p', (text, expected) => {
+  expect(fnv1a128(bytes(text))).toBe(expected);
+});
+
+test('FNV-1a of 128 bits is exact for any bytes', () => {
+  const exact = (text: Uint8Array): string => {
+    let hash = 0x6c62272e07bb014262b821756295c58dn;
+    for (const byte of text) hash = BigInt.asUintN(128, (hash ^ BigInt(byte)) * (2n ** 88n + 315n));
+    return hash.toString(16).padStart(32, '0');
+  };
+  fc.assert(fc.property(fc.uint8Array(), (text) => expect(fnv1a128(text)).toBe(exact(text))));
 });
 
 test('safe encoding maps each character by its code into the alphabet', () => {

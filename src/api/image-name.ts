@@ -5,10 +5,9 @@ const PATH_PART = `${ALNUM}(?:(?:[._]|__|-+)${ALNUM})*`;
 const HOST_PART = '(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])';
 const DOMAIN = `(?:${HOST_PART}(?:\\.${HOST_PART})*|\\[[a-fA-F0-9:]+\\])(?::[0-9]+)?`;
 const TAG = '[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}';
-const ALGORITHM_PART = '[A-Za-z][A-Za-z0-9]*';
-const DIGEST = `${ALGORITHM_PART}(?:[-_+.]${ALGORITHM_PART})*:[0-9a-fA-F]{32,}`;
+const DIGEST = 'sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128}';
 const REFERENCE = new RegExp(
-  `^(?:${DOMAIN}/)?${PATH_PART}(?:/${PATH_PART})*(?::(?<tag>${TAG}))?(?<digest>@${DIGEST})?$`,
+  `^(?:${DOMAIN}/)?${PATH_PART}(?:/${PATH_PART})*(?::(?<tag>${TAG}))?(?<digest>@(?:${DIGEST}))?$`,
 );
 const IDENTIFIER = /^[a-f0-9]{64}$/;
 const LATEST = 'latest';

@@ -94,8 +94,8 @@ export function jobPodFields(pod: Pod): JobPodFields | undefined {
 }
 
 /**
- * When a pod ended, milliseconds: the latest end of its containers if all have one, else the time at
- * which it became not ready, else its deletion less the grace period, else its creation.
+ * When a pod ended, milliseconds: the latest end of its containers if all have one, else the time
+ * at which it became not ready, else its deletion less the grace period, else its creation.
  */
 export function endedAt(pod: Pod): number {
   const { creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds = 0 } = pod.metadata;
@@ -109,8 +109,9 @@ export function endedAt(pod: Pod): number {
 }
 
 /**
- * When the last container stopped; 0 if one still runs or none is known. Restartable init containers
- * count; if all of them have stopped but not all others, theirs is the time, as upstream has it.
+ * When the last container stopped; 0 if one still runs or none is known. Restartable init
+ * containers count; if all of them have stopped but not all others, theirs is the time, as
+ * upstream has it.
  */
 function stoppedAt(pod: Pod): number {
   const sidecars = new Set(

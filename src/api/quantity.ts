@@ -1,4 +1,6 @@
-/** Resource quantities ("500m", "1Gi", "2e3"), compared by value as the API server does. */
+/**
+ * Resource quantities ("500m", "1Gi", "2e3"): compared, added and written as the API server does.
+ */
 
 const QUANTITY = /^([+-]?)(\d*)(?:\.(\d*))?(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?\d+))?$/;
 const DECIMAL_EXPONENTS: Readonly<Record<string, number>> = {
@@ -48,4 +50,83 @@ export function quantitiesEqual(a: string | number, b: string | number): boolean
   if (a === b) return true;
   const left = quantityNanos(a);
   return left !== undefined && left === quantityNanos(b);
+}
+
+/** How a quantity likes to be written: with Ki, Mi, ..., with k, M, ..., or with an exponent. */
+export type QuantityFormat = 'binary' | 'decimal' | 'exponent';
+
+/** An amount to calculate with; it remembers how it was written. */
+export interface Quantity {
+  readonly nanos: bigint;
+  readonly format: QuantityFormat;
+}
+
+const NANOS = 10n ** BigInt(NANO_DIGITS);
+const DECIMAL_PREFIXES = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
+
+/** No amount at all. */
+export const ZERO: Quantity = Object.freeze({ nanos: 0n, format: 'decimal' });
+
+/** A whole number as a quantity. */
+export function quantityOf(count: number | bigint): Quantity {
+  return { nanos: BigInt(count) * NANOS, format: 'decimal' };
+}
+
+/** The quantity of a text, undefined if it is none. */
+export function parseQuantity(text: string | number): Quantity | undefined {
+  const nanos = quantityNanos(text);
+  if (nanos === undefined) return undefined;
+  const [, , , , suffix = '', exponent] = QUANTITY.exec(String(text)) ?? [];
+  if (exponent !== undefined) return { nanos, format: 'exponent' };
+  return { nanos, format: suffix.length === 2 ? 'binary' : 'decimal' };
+}
+
+/** The sum, written as the first one unless that is zero. */
+export function addQuantities(a: Quantity, b: Quantity): Quantity {
+  return { nanos: a.nanos + b.nanos, format: a.nanos === 0n ? b.format : a.format };
+}
+
+/** So many times the quantity. */
+export function timesQuantity(quantity: Quantity, times: number): Quantity {
+  return { nanos: quantity.nanos * BigInt(times), format: quantity.format };
+}
+
+/** What is left of `a`, also if that is below zero; written as `a` unless that is zero. */
+export function subtractQuantities(a: Quantity, b: Quantity): Quantity {
+  return { nanos: a.nanos - b.nanos, format: a.nanos === 0n ? b.format : a.format };
+}
+
+/** The next whole number away from zero. */
+export function roundUpQuantity({ nanos, format }: Quantity): Quantity {
+  const magnitude = nanos < 0n ? -nanos : nanos;
+  const whole = divideAwayFromZero(magnitude, NANOS) * NANOS;
+  return { nanos: nanos < 0n ? -whole : whole, format };
+}
+
+/** The text that the API server would store: the shortest without a fraction. */
+export function quantityText({ nanos, format }: Quantity): string {
+  if (nanos === 0n) return '0';
+  const isWhole = nanos % NANOS === 0n;
+  const magnitude = (nanos < 0n ? -nanos : nanos) / NANOS;
+  if (format === 'binary' && isWhole && magnitude >= 1024n) return binaryText(nanos / NANOS);
+  let power = 0;
+  let mantissa = nanos;
+  const last = DECIMAL_PREFIXES.length - 1;
+  while (mantissa % 1000n === 0n && (power < last || format === 'exponent')) {
+    mantissa /= 1000n;
+    power++;
+  }
+  if (format !== 'exponent') return `${mantissa}${DECIMAL_PREFIXES[power]}`;
+  const exponent = 3 * power - NANO_DIGITS;
+  return exponent === 0 ? String(mantissa) : `${mantissa}e${exponent}`;
+}
+
+function binaryText(whole: bigint): string {
+  let power = 0;
+  let mantissa = whole;
+  while (mantissa % 1024n === 0n && power < BINARY_PREFIXES.length) {
+    mantissa /= 1024n;
+    power++;
+  }
+  return power === 0 ? String(mantissa) : `${mantissa}${BINARY_PREFIXES[power - 1]}i`;
 }

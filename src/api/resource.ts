@@ -1,4 +1,7 @@
-/** Resources of the API (group, version, plural) and the well-known ones Holdfast reads and writes. */
+/**
+ * Resources of the API (group, version, plural) and the well-known ones Holdfast reads and
+ * writes.
+ */
 
 /** One resource of the API server, as discovery describes it. */
 export interface Resource {
@@ -47,6 +50,7 @@ export const PERSISTENT_VOLUME_CLAIMS = resource(
   'PersistentVolumeClaim',
   true,
 );
+export const RESOURCE_QUOTAS = resource('', 'v1', 'resourcequotas', 'ResourceQuota', true);
 export const REPLICATION_CONTROLLERS = resource(
   '',
   'v1',

@@ -32,6 +32,7 @@ export interface RunConfig {
     readonly dir: string;
     readonly runtimeDir: string;
     readonly verifyIntervalMs: number;
+    readonly downtimeCountedMs: number;
   };
   readonly client: ConfigInput & {
     readonly qps: number;

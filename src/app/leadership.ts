@@ -1,7 +1,7 @@
 /** Ties the election to the controllers: caches are fed always, controllers run while leading. */
 import { type Discovery, discover } from '../kube/index.ts';
 import type { ClientFactory } from '../kube/types.ts';
-import type { Elector, Lead as Term } from '../lease/index.ts';
+import { type Elector, readMachine, type Lead as Term } from '../lease/index.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { settleClusterIdentity } from '../runtime/cluster.ts';
 import { createReflectorMetrics } from '../runtime/informer/reflector-metrics.ts';
@@ -66,6 +66,9 @@ export class Leadership {
       informers: this.informers,
       qps: config.client.qps,
       burst: config.client.burst,
+      bootId: readMachine().bootId,
+      since: deps.clock.monotonic(),
+      downtimeCountedMs: config.state.downtimeCountedMs,
       useAccounts: config.client.useServiceAccountCredentials,
       discovery: () => this.#discover(),
     });

@@ -184,8 +184,13 @@ function debug(app: Hono<Bindings>, deps: AppDeps): void {
   app.all('/debug/controllers/:name/*', (c) => {
     const handler = deps.status.controllerDebug()[c.req.param('name')];
     const url = new URL(c.req.url);
-    const answer = handler?.(url.pathname, url.searchParams);
-    return answer === undefined ? (c.notFound() as Response) : c.body(answer, 200, TEXT);
+    const page = handler?.(url.pathname, url.searchParams);
+    if (page === undefined) return c.notFound() as Response;
+    if (typeof page === 'string') return c.body(page, 200, TEXT);
+    return c.body(page.text, 200, {
+      'Content-Type': page.contentType,
+      'X-Content-Type-Options': 'nosniff',
+    });
   });
   if (!deps.profiling) return;
   app.all('/debug/flags/v', async (c) => {

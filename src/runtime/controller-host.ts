@@ -14,6 +14,7 @@ import type {
   QueueLimiterOptions,
   WorkQueue,
 } from './controller.ts';
+import { type Countdowns, createCountdowns } from './countdown.ts';
 import { EventMemory } from './event-memory.ts';
 import { createExactCreates } from './exact-create.ts';
 import { createExpectations, type RememberedExpectations } from './expectations.ts';
@@ -28,7 +29,7 @@ import type { QueueMetrics } from './queue/metrics.ts';
 import type { FrameworkQueue } from './queue/types.ts';
 import { storedWork } from './queue/work-rows.ts';
 import { createWorkQueue } from './queue/workqueue.ts';
-import type { HealthCheck } from './status.ts';
+import type { DebugPage, HealthCheck } from './status.ts';
 import { runWorker } from './worker.ts';
 
 /** Builds and runs one controller for one lead. */
@@ -163,7 +164,7 @@ export class ControllerHost {
     return this.#controller?.health ?? { name: this.name, check: () => undefined };
   }
 
-  debug(path: string, query: URLSearchParams): string | undefined {
+  debug(path: string, query: URLSearchParams): DebugPage | undefined {
     return this.#controller?.debug?.(path, query);
   }
 
@@ -201,6 +202,7 @@ export class ControllerHost {
       events: (component) => this.#recorder(component),
       expectations: () => this.#expectationsOf(),
       memory: (what, options) => this.#memory(what, options),
+      countdowns: this.#countdowns(),
       caughtUp: (ownerKey, ownerUid) =>
         this.#ownWrites.caughtUp(ownerKey, ownerUid, (id) => deps.informers.versionOf(id)),
       podControl: (events, { guard }) => this.#podControl(events, guard),
@@ -287,6 +289,13 @@ export class ControllerHost {
       add: ({ namespace, name }) => this.intents.created(id, namespace, name),
     });
     return createExactCreates({ intents: this.intents, random });
+  }
+
+  #countdowns(): Countdowns {
+    const { clock, bootId, since, downtimeCountedMs } = this.#deps;
+    // Only a seamless lead knows that the API server was there all the time.
+    const watch = { clock, bootId, since, serverSteady: this.#lead.seamless };
+    return createCountdowns(watch, downtimeCountedMs);
   }
 
   #podControl(events: EventRecorder, guard: boolean): PodControl {

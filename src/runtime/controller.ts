@@ -3,18 +3,22 @@ import type { Resource } from '../api/resource.ts';
 import type { KubeObject, ObjectReference } from '../api/types/index.ts';
 import type { KubeClient, ObjectRef, PatchKind } from '../kube/types.ts';
 import type { Clock } from './clock.ts';
+import type { Countdowns } from './countdown.ts';
 import type { InformerSet, ObjectRecord } from './informer/types.ts';
 import type { Logger } from './log.ts';
 import type { Memory } from './memory.ts';
 import type { Metrics } from './metrics.ts';
-import type { HealthCheck } from './status.ts';
+import type { DebugPage, HealthCheck } from './status.ts';
 
 /** A flag of one controller; `options/` parses it. Names with dashes. */
 export interface ControllerFlags {
   readonly [flag: string]: number | string | boolean;
 }
 
-/** A controller's passport. `build` wires observe, decide and act; it may answer undefined: disabled. */
+/**
+ * A controller's passport. `build` wires observe, decide and act; it may answer undefined:
+ * disabled.
+ */
 export interface ControllerDefinition {
   /** Canonical name, e.g. "replicaset-controller". */
   readonly name: string;
@@ -22,7 +26,10 @@ export interface ControllerDefinition {
   /** Feature gates that must all be on. */
   readonly gates: readonly string[];
   readonly enabledByDefault: boolean;
-  /** ServiceAccount in kube-system for --use-service-account-credentials; also the user-agent suffix. */
+  /**
+   * ServiceAccount in kube-system for --use-service-account-credentials; also the user-agent
+   * suffix.
+   */
   readonly account: string;
   /** Multiplies --kube-api-qps and --kube-api-burst. */
   readonly limits?: { readonly qps: number; readonly burst: number };
@@ -51,7 +58,7 @@ export interface Controller {
   start?(signal: AbortSignal): Promise<void> | void;
   /** Its own health check instead of the always-true one. */
   readonly health?: HealthCheck;
-  readonly debug?: (path: string, query: URLSearchParams) => string | undefined;
+  readonly debug?: (path: string, query: URLSearchParams) => DebugPage | undefined;
 }
 
 /** One workqueue and the function that syncs a key of it. */
@@ -166,7 +173,10 @@ export interface SyncRun {
   barrier(): void;
 }
 
-/** Event recorder of one controller (component name in `source`). Dedupe, combine, spam limit inside. */
+/**
+ * Event recorder of one controller (component name in `source`). Dedupe, combine, spam limit
+ * inside.
+ */
 export interface EventRecorder {
   event(about: ObjectReference, type: 'Normal' | 'Warning', reason: string, message: string): void;
 }
@@ -216,7 +226,10 @@ export interface PodCreation {
 
 /** Creating and deleting pods exactly once: names chosen here, intents committed before sending. */
 export interface PodControl {
-  /** Announces (one barrier) then creates in slow-start batches 1, 2, 4, ...; calls `failed` per pod not created. */
+  /**
+   * Announces (one barrier) then creates in slow-start batches 1, 2, 4, ...; calls `failed` per
+   * pod not created.
+   */
   createPods(
     run: SyncRun,
     owner: KubeObject,
@@ -248,7 +261,9 @@ export interface GeneratedCreation {
   readonly guard?: BecauseOptions['guard'];
 }
 
-/** Creating objects with generated names exactly once: names chosen here, intents committed first. */
+/**
+ * Creating objects with generated names exactly once: names chosen here, intents committed first.
+ */
 export interface ExactCreates {
   /**
    * The stored object. `found`: an earlier attempt had made it, and its content may be another than
@@ -262,10 +277,18 @@ export interface ExactCreates {
 
 export interface PodBatchResult {
   readonly done: number;
-  /** Pod keys (deletes) or "" (creates) for which nothing was done, so their expectation must be lowered. */
+  /**
+   * Pod keys (deletes) or "" (creates) for which nothing was done, so their expectation must be
+   * lowered.
+   */
   readonly notDone: readonly string[];
-  /** Calls that ended in an error; of those not done the others were not sent, or the pod was gone. */
+  /**
+   * Calls that ended in an error; of those not done the others were not sent, or the pod was
+   * gone.
+   */
   readonly failed?: number;
+  /** Creates: the refusal of a namespace that is being deleted, which counts as done. */
+  readonly terminating?: unknown;
   readonly error?: unknown;
 }
 
@@ -302,6 +325,8 @@ export interface ControllerContext {
   expectations(): Expectations;
   /** A memory of this controller by the name of what is remembered; ask once for each. */
   memory<T>(what: string, options: ControllerMemoryOptions<T>): ControllerMemory<T>;
+  /** Durations that go on after a restart and count only time that was watched. */
+  readonly countdowns: Countdowns;
   /** True unless an informer is behind our own writes for this owner; counts a skip if not. */
   caughtUp(ownerKey: string, ownerUid: string): boolean;
   podControl(events: EventRecorder, options: { guard: boolean }): PodControl;

@@ -61,6 +61,44 @@ export function elapsed(
 }
 
 /** The same countdown looked at now: remember this, so that a later process goes on from here. */
-export function observe(countdown: Countdown, watch: Watch): Countdown {
-  return startCountdown(watch, elapsed(countdown, watch));
+export function observe(
+  countdown: Countdown,
+  watch: Watch,
+  downtimeMaxMs = DOWNTIME_COUNTED_MAX_MS,
+): Countdown {
+  return startCountdown(watch, elapsed(countdown, watch, downtimeMaxMs));
 }
+
+/** Countdowns as a controller starts and reads them: bound to what this process watched. */
+export interface Countdowns {
+  /** One of which `elapsedMs` have passed already. */
+  start(elapsedMs?: number): Countdown;
+  /** Milliseconds that have passed. */
+  elapsed(countdown: Countdown): number;
+  /** The same one looked at now; remember it to go on from here after a restart. */
+  observe(countdown: Countdown): Countdown;
+}
+
+/** Countdowns of one lead. */
+export function createCountdowns(watch: Watch, downtimeMaxMs: number): Countdowns {
+  return {
+    start: (elapsedMs) => startCountdown(watch, elapsedMs),
+    elapsed: (countdown) => elapsed(countdown, watch, downtimeMaxMs),
+    observe: (countdown) => observe(countdown, watch, downtimeMaxMs),
+  };
+}
+
+/** How a memory of countdowns is stored. */
+export const COUNTDOWN_TEXT = Object.freeze({
+  encode: (countdown: Countdown): string => JSON.stringify(countdown),
+  /** Throws for a text that is no countdown. */
+  decode(text: string): Countdown {
+    const value = JSON.parse(text) as Partial<Countdown>;
+    const { elapsedMs, observedAt, bootId, monotonic } = value;
+    const numbers = [elapsedMs, observedAt, monotonic];
+    if (typeof bootId !== 'string' || !numbers.every(Number.isFinite)) {
+      throw new Error(`no countdown: ${text}`);
+    }
+    return value as Countdown;
+  },
+});

@@ -77,6 +77,27 @@ describe('Intents', () => {
     expect(table.all()).toEqual([]);
   });
 
+  test.each([-1, 1])('a wall clock %d years off changes no expiry', async (years) => {
+    const { open, clock } = world();
+    const intents = open();
+    intents.leaveOpen(intents.announceCreate(SLOT, () => 'web-aaaaa'));
+    clock.setWall(clock.now() + years * 365 * 24 * 3_600_000);
+    await clock.advance(INTENT_EXPIRY_MS - 1);
+    expect(intents.list()).toHaveLength(1);
+    await clock.advance(2);
+    expect(intents.list()).toEqual([]);
+  });
+
+  test('one sent by a clock that was ahead expires like any other', async () => {
+    const { open, clock } = world();
+    open(1).announceCreate(SLOT, () => 'web-aaaaa');
+    clock.setWall(clock.now() - 900_000);
+    const restarted = open(2);
+    expect(restarted.list()).toHaveLength(1);
+    await clock.advance(INTENT_EXPIRY_MS + 1);
+    expect(restarted.list()).toEqual([]);
+  });
+
   test('an object that is seen fulfils the open create of its name', () => {
     const { open, table } = world();
     open(1).announceCreate(SLOT, () => 'web-aaaaa');
@@ -84,6 +105,33 @@ describe('Intents', () => {
     restarted.created('pods', 'default', 'web-aaaaa');
     expect(table.all()).toEqual([]);
     expect(restarted.announceCreate(SLOT, () => 'web-bbbbb').name).toBe('web-bbbbb');
+  });
+
+  test('an object that is seen before the answer fulfils its create, whatever the answer is', () => {
+    const { open, table } = world();
+    const intents = open();
+    const row = intents.announceCreate(SLOT, () => 'web-aaaaa');
+    intents.created('pods', 'default', 'web-aaaaa');
+    intents.leaveOpen(row);
+    expect(table.all()).toEqual([]);
+    expect(intents.announceCreate(SLOT, () => 'web-bbbbb').name).toBe('web-bbbbb');
+  });
+
+  test('what is taken over is on record for the process after the next one', () => {
+    const { open } = world();
+    open(4).announceCreate(SLOT, () => 'web-aaaaa');
+    open(5);
+    expect(open(6).announceCreate(SLOT, () => 'web-bbbbb').name).toBe('web-aaaaa');
+  });
+
+  test('a deletion taken over whose victim no cache holds is fulfilled', () => {
+    const { open, table } = world();
+    const dead = open(1);
+    dead.announceDelete(VICTIM, 'rs-1');
+    dead.announceDelete({ ...VICTIM, name: 'web-y', uid: 'uid-y' }, 'rs-1');
+    dead.announceCreate(SLOT, () => 'web-aaaaa');
+    open(2).settleGone(({ uid }) => uid === 'uid-y');
+    expect(table.all().map(({ name }) => name)).toEqual(['web-y', 'web-aaaaa']);
   });
 
   test('a victim counts as going until it is seen gone', () => {

@@ -28,6 +28,8 @@ export interface CreateSlot {
 export class Intents {
   readonly #deps: IntentsDeps;
   readonly #open = new Map<string, IntentRow>();
+  /** Monotonic time after which an intent counts no more unless it is under way. */
+  readonly #expiresAt = new Map<string, number>();
   /** Ids by what they are asked for: owner and slot, name, victim, owner. */
   readonly #ids = new Map<string, Set<string>>();
   /** Intents of this process under way: never handed out a second time. */
@@ -62,6 +64,7 @@ export class Intents {
   settle(row: IntentRow): void {
     this.#inFlight.delete(row.id);
     if (!this.#open.delete(row.id)) return;
+    this.#expiresAt.delete(row.id);
     for (const key of keysOf(row)) {
       const ids = this.#ids.get(key);
       ids?.delete(row.id);
@@ -85,7 +88,9 @@ export class Intents {
     for (const row of this.#find(victimKey(uid))) this.settle(row);
   }
 
-  /** Deletions taken over whose victim a cache no longer holds are fulfilled: nobody will say so. */
+  /**
+   * Deletions taken over whose victim a cache no longer holds are fulfilled: nobody will say so.
+   */
   settleGone(holds: (row: IntentRow) => boolean): void {
     for (const row of this.list()) if (row.verb === 'delete' && !holds(row)) this.settle(row);
   }
@@ -111,8 +116,8 @@ export class Intents {
 
   /** An intent expires some time after it was last sent. */
   #stillOpen(row: IntentRow): boolean {
-    const oldest = this.#deps.clock.now() - INTENT_EXPIRY_MS;
-    if (row.sentAt >= oldest || this.#inFlight.has(row.id)) return true;
+    const expiresAt = this.#expiresAt.get(row.id) ?? 0;
+    if (this.#deps.clock.monotonic() <= expiresAt || this.#inFlight.has(row.id)) return true;
     this.settle(row);
     return false;
   }
@@ -138,14 +143,15 @@ export class Intents {
 
   #send(row: IntentRow): IntentRow {
     const sent = { ...row, term: this.#deps.term, sentAt: this.#deps.clock.now() };
-    this.#keep(sent);
+    this.#keep(sent, INTENT_EXPIRY_MS);
     this.#inFlight.add(sent.id);
     this.#deps.table.put(sent);
     return sent;
   }
 
-  #keep(row: IntentRow): void {
+  #keep(row: IntentRow, expiresInMs: number): void {
     this.#open.set(row.id, row);
+    this.#expiresAt.set(row.id, this.#deps.clock.monotonic() + expiresInMs);
     for (const key of keysOf(row)) {
       const ids = this.#ids.get(key);
       if (ids === undefined) this.#ids.set(key, new Set([row.id]));
@@ -154,18 +160,18 @@ export class Intents {
   }
 
   #adopt(row: IntentRow): void {
-    if (row.controller !== this.#deps.controller) return;
-    if (
-      fromLastTerm(row.term, this.#deps.term) &&
-      row.sentAt > this.#deps.clock.now() - INTENT_EXPIRY_MS
-    ) {
-      const adopted = { ...row, term: this.#deps.term };
-      this.#keep(adopted);
-      // The next process must find it of its last term, also if nothing is sent in this one.
-      if (adopted.term !== row.term) this.#deps.table.put(adopted);
-    } else {
-      this.#deps.table.delete(row);
+    const { controller, term, clock, table } = this.#deps;
+    if (row.controller !== controller) return;
+    // A wall clock that went back since must not prolong it.
+    const leftMs = Math.min(row.sentAt + INTENT_EXPIRY_MS - clock.now(), INTENT_EXPIRY_MS);
+    if (!fromLastTerm(row.term, term) || leftMs <= 0) {
+      table.delete(row);
+      return;
     }
+    const adopted = { ...row, term };
+    this.#keep(adopted, leftMs);
+    // The next process must find it of its last term, also if nothing is sent in this one.
+    if (term !== row.term) table.put(adopted);
   }
 }
 

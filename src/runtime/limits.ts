@@ -137,6 +137,16 @@ export const JOB_FAILURE_FACTS_MAX = 10_000;
 /** Finalizers of one Job's pods removed at the same time. */
 export const JOB_FINALIZERS_AT_ONCE = 64;
 
+// Quotas
+/** Prices of objects that are shared by all that cost the same. */
+export const QUOTA_PRICES_MAX = 4_096;
+/** Objects priced in one go before others get their turn. */
+export const PRICES_BEFORE_PAUSE = 200;
+
+// Pod garbage
+/** Ended pods read in one go before others get their turn. */
+export const PODS_READ_BEFORE_PAUSE = 200;
+
 // Leader election
 /** Takes repeated at once after a conflict with the last request of a dead process. */
 export const HURRIED_TAKES_MAX = 3;

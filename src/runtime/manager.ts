@@ -33,6 +33,12 @@ export interface ManagerDeps {
   readonly qps: number;
   readonly burst: number;
   readonly useAccounts: boolean;
+  /** Of this boot of the machine, "" if unknown. */
+  readonly bootId: string;
+  /** Monotonic time from which this process has watched. */
+  readonly since: number;
+  /** Longest downtime that remembered countdowns still count. */
+  readonly downtimeCountedMs: number;
   /** --controller-start-interval, milliseconds. */
   readonly startIntervalMs: number;
   /** --controller-shutdown-timeout, milliseconds; 0: wait for ever. */
@@ -152,7 +158,9 @@ export class Manager {
     }
   }
 
-  /** What the dead process expected is visible, or an open intent, once the caches are caught up. */
+  /**
+   * What the dead process expected is visible, or an open intent, once the caches are caught up.
+   */
   async #dropRemembered(resources: readonly Resource[], signal: AbortSignal): Promise<void> {
     await this.#deps.informers.caughtUp(resources, signal);
     if (signal.aborted) return;
@@ -196,8 +204,8 @@ export class Manager {
       },
     });
     // A victim that went before the handler was there is in no event to come.
-    const holds = ({ namespace, name, uid }: IntentRow): boolean =>
-      pods.lister.record(`${namespace}/${name}`)?.uid === uid;
+    const holds = ({ resource: of, namespace, name, uid }: IntentRow): boolean =>
+      of !== resource || pods.lister.record(`${namespace}/${name}`)?.uid === uid;
     for (const open of intents) open.settleGone(holds);
   }
 }

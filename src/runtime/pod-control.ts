@@ -71,17 +71,19 @@ class ExactPodControl implements PodControl {
     const announced = pods.map((pod) => ({ pod, intent: this.#announce(pod) }));
     run.barrier();
     const started = new Set<IntentRow>();
+    let terminating: unknown;
     const result = await slowStart(pods.length, SLOW_START_INITIAL, async (index) => {
       const next = announced[index];
       if (next === undefined) return;
       started.add(next.intent);
-      await this.#create(run, owner, ownerKey, next.pod, next.intent);
+      const refusal = await this.#create(run, owner, ownerKey, next.pod, next.intent);
+      terminating ??= refusal;
     });
     // What slow start never sent is no intent any more.
     for (const { intent } of announced) if (!started.has(intent)) this.#deps.intents.settle(intent);
     const notDone = Array.from({ length: pods.length - result.successes }, () => '');
     const failed = result.tried - result.successes;
-    return { done: result.successes, notDone, failed, error: result.error };
+    return { done: result.successes, notDone, failed, terminating, error: result.error };
   }
 
   async deletePods(
@@ -129,13 +131,14 @@ class ExactPodControl implements PodControl {
     );
   }
 
+  /** Gives the refusal of a terminating namespace, which counts as success. Throws any other. */
   async #create(
     run: SyncRun,
     owner: KubeObject,
     ownerKey: string,
     pod: PodCreation,
     first: IntentRow,
-  ): Promise<void> {
+  ): Promise<unknown> {
     let intent = first;
     if (!hasLabels(pod)) {
       this.#deps.intents.settle(intent);
@@ -151,18 +154,18 @@ class ExactPodControl implements PodControl {
         );
         this.#deps.intents.settle(intent);
         this.#event(owner, 'Normal', 'SuccessfulCreate', `Created pod: ${created.metadata.name}`);
-        return;
+        return undefined;
       } catch (error) {
         if (isAlreadyExists(error) && pod.name === undefined && attempt < NAME_COLLISIONS_MAX) {
           const ours = await this.#isOurs(run, pod, intent);
           this.#deps.intents.settle(intent);
-          if (ours) return;
+          if (ours) return undefined;
           intent = this.#announce(pod);
           run.barrier();
           continue;
         }
         this.#createFailed(owner, intent, error);
-        if (isNamespaceTerminating(error)) return;
+        if (isNamespaceTerminating(error)) return error;
         throw error;
       }
     }

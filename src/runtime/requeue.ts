@@ -1,8 +1,8 @@
 /** A sync that has nothing to complain about but must be tried again, later each time. */
 
 /**
- * Thrown by a reconcile that waits for something it can't be told of: the key comes back as after an
- * error (its delay grows), but nobody is alarmed.
+ * Thrown by a reconcile that waits for something it can't be told of: the key comes back as after
+ * an error (its delay grows), but nobody is alarmed.
  */
 export class NotYet extends Error {
   constructor(because: string) {

@@ -6,6 +6,9 @@ export interface HealthCheck {
   check(): string | undefined | Promise<string | undefined>;
 }
 
+/** A page of text; plain text unless it says otherwise. */
+export type DebugPage = string | { readonly text: string; readonly contentType: string };
+
 /** What the running process can be asked, apart from metrics. */
 export interface StatusPort {
   /** In upstream's order: leaderElection first, then controllers by name while leading. */
@@ -18,8 +21,8 @@ export interface StatusPort {
   statusz(): Readonly<Record<string, string>>;
   /** Sections of /debug/holdfast/<name>, each plain JSON data. */
   debug(): Readonly<Record<string, () => unknown>>;
-  /** Extra handlers under /debug/controllers/<name>/..., text answers. */
+  /** Extra handlers under /debug/controllers/<name>/...; undefined: no such page. */
   controllerDebug(): Readonly<
-    Record<string, (path: string, query: URLSearchParams) => string | undefined>
+    Record<string, (path: string, query: URLSearchParams) => DebugPage | undefined>
   >;
 }

@@ -157,6 +157,7 @@ test('creates and deletes that were done, and the answers never came', async () 
   }
   expect(ledger.of('web')).toHaveLength(9);
   expect(ledger.of('web').filter(({ deleting }) => deleting)).toHaveLength(4);
+  await holdfast.stop();
   await tcp.stop();
 });
 

@@ -36,6 +36,15 @@ function number(text: string, pattern: RegExp): number {
   return Number(pattern.exec(text)?.[1] ?? 0);
 }
 
+/** Whoever was wrapped (by strace, say) must not outlive the wrapper. */
+function endGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
 /** A running (or ended) process in a process group of its own. */
 export class Child {
   readonly name: string;
@@ -61,6 +70,7 @@ export class Child {
       this.pid = process_.pid;
       guardProcess(this.pid);
       this.ended = process_.exited.then(() => {
+        endGroup(this.pid);
         releaseProcess(this.pid);
         const exit = { code: process_.exitCode, signal: process_.signalCode };
         this.#exit = exit;

@@ -32,7 +32,7 @@ export interface FaultRule {
   readonly fault: Fault;
 }
 
-/** A request that came by. */
+/** A request that came by, whole. */
 export interface SeenRequest {
   readonly method: string;
   readonly path: string;
@@ -174,8 +174,8 @@ export class FaultProxy {
     const socket = request.socket as TLSSocket;
     const fault = this.#take(method, path);
     const user = socket.authorized ? String(socket.getPeerCertificate().subject.CN) : undefined;
-    this.seen.push({ method, path, user, faulted: fault !== undefined });
     const body = await bodyOf(request);
+    this.seen.push({ method, path, user, faulted: fault !== undefined });
     if (fault && 'status' in fault) return answerStatus(response, fault);
     if (fault && 'watchError' in fault) {
       response.writeHead(200, { 'Content-Type': 'application/json' });

@@ -4,19 +4,23 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Cluster, simulateNodes, startCluster } from '../rig/index.ts';
+import { DAEMONSETS } from './daemonsets.ts';
 import { DEPLOYMENTS } from './deployments.ts';
 import { REPLICAS } from './replicas.ts';
 import { type Snapshot, settledSnapshot } from './snapshot.ts';
+import { STATEFULSETS } from './statefulsets.ts';
 import { type Scenario, World } from './world.ts';
 
 setDefaultTimeout(120_000);
 
-const SCENARIOS = [...DEPLOYMENTS, ...REPLICAS];
+const SCENARIOS = [...DEPLOYMENTS, ...REPLICAS, ...STATEFULSETS, ...DAEMONSETS];
 const PLAYED_AT_ONCE = 4;
 const CONTROLLERS = [
   'deployment',
   'replicaset',
   'replicationcontroller',
+  'statefulset',
+  'daemonset',
   'serviceaccount',
   'root-ca-certificate-publisher-controller',
 ].join(',');

@@ -85,18 +85,22 @@ export class Ledger {
     plural: string,
     note: (object: Obj, gone: boolean, moment: string) => void,
   ): Promise<void> {
+    const { signal } = this.#stop;
+    let resourceVersion: string | undefined;
     try {
-      const { signal } = this.#stop;
-      for await (const event of this.api.watch(plural, this.namespace, {}, signal)) {
-        if (event.type === 'ERROR') throw new Error(JSON.stringify(event.object));
-        if (event.type === 'BOOKMARK') continue;
-        const { name, resourceVersion } = event.object.metadata;
-        const moment = `${event.type} ${name} ${resourceVersion}`;
-        note(event.object, event.type === 'DELETED', moment);
+      // The server ends a watch whose reader is slow; it goes on where it stopped.
+      while (!signal.aborted) {
+        const query = { resourceVersion, allowWatchBookmarks: true };
+        for await (const event of this.api.watch(plural, this.namespace, query, signal)) {
+          if (event.type === 'ERROR') throw new Error(JSON.stringify(event.object));
+          const { name, resourceVersion: version } = event.object.metadata;
+          resourceVersion = version;
+          if (event.type === 'BOOKMARK') continue;
+          note(event.object, event.type === 'DELETED', `${event.type} ${name} ${version}`);
+        }
       }
-      throw new Error('the watch has ended');
     } catch (error) {
-      if (!this.#stop.signal.aborted) this.#failure = error;
+      if (!signal.aborted) this.#failure = error;
     }
   }
 

@@ -15,7 +15,6 @@ const KINDS = [
   'persistentvolumeclaims',
   'pods',
 ] as const;
-const EVENTS_PAUSE_MS = 300;
 const CALM_MS = 400;
 const CALM_LOOKS = 4;
 const REVISION = 'deployment.kubernetes.io/revision';
@@ -50,7 +49,7 @@ export async function settledSnapshot(world: World): Promise<Snapshot> {
 async function snapshot(world: World): Promise<Snapshot> {
   const objects: Record<string, Obj[]> = {};
   for (const plural of KINDS) objects[plural] = await world.list(plural);
-  const events = await lastEvents(world);
+  const events = await world.list('events');
   const rename = renamer(objects, world.namespace);
   const plain: Record<string, Json> = {};
   for (const plural of KINDS) {
@@ -59,17 +58,6 @@ async function snapshot(world: World): Promise<Snapshot> {
   }
   plain.events = [...new Set(sorted(events.map((event) => rename(plainEvent(event)))))];
   return plain;
-}
-
-/** Events are written behind what they tell of: waits until no more come. */
-async function lastEvents(world: World): Promise<Obj[]> {
-  let events = await world.list('events');
-  for (;;) {
-    await Bun.sleep(EVENTS_PAUSE_MS);
-    const later = await world.list('events');
-    if (later.length === events.length) return later;
-    events = later;
-  }
 }
 
 function sorted<T>(items: T[]): T[] {

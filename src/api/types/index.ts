@@ -8,6 +8,7 @@ import type {
   CoreV1EndpointPort,
   CoreV1Event,
   DiscoveryV1EndpointPort,
+  ResourceV1ResourceClaim,
   V1Affinity,
   V1Condition,
   V1ConfigMap,
@@ -22,6 +23,7 @@ import type {
   V1DeploymentCondition,
   V1DeploymentSpec,
   V1DeploymentStatus,
+  V1DeviceClass,
   V1Endpoint,
   V1EndpointAddress,
   V1EndpointHints,
@@ -57,6 +59,7 @@ import type {
   V1ReplicationController,
   V1ReplicationControllerCondition,
   V1ResourceQuota,
+  V1ScopedResourceSelectorRequirement,
   V1Secret,
   V1Service,
   V1ServiceAccount,
@@ -149,6 +152,9 @@ export type ConfigMap = Stored<V1ConfigMap>;
 export type Secret = Stored<V1Secret>;
 export type Endpoints = Stored<V1Endpoints>;
 export type ResourceQuota = Stored<V1ResourceQuota>;
+export type ScopeRequirement = Wire<V1ScopedResourceSelectorRequirement>;
+export type ResourceClaim = Stored<ResourceV1ResourceClaim>;
+export type DeviceClass = Stored<V1DeviceClass>;
 export type PersistentVolumeClaim = Stored<V1PersistentVolumeClaim>;
 export type ReplicationController = Stored<V1ReplicationController>;
 export type Deployment = Stored<V1Deployment>;

@@ -1,7 +1,7 @@
 /**
- * Decisions that take several answers: a generator yields what it wants done and is handed what came
- * of it, or has the server's error thrown at it. It does no I/O itself, so the same observation and
- * the same answers give the same actions.
+ * Decisions that take several answers: a generator yields what it wants done and is handed what
+ * came of it, or has the server's error thrown at it. It does no I/O itself: the same observation
+ * and the same answers give the same actions.
  */
 import { ApiError, TransportError } from '../../api/errors.ts';
 

@@ -1,4 +1,4 @@
-/** How long a failed pod of a node stays before it is replaced: a kubelet may refuse it for good. */
+/** How long a failed pod stays before it is replaced: a kubelet may refuse it for ever. */
 import type { DaemonSet } from '../../api/types/index.ts';
 
 const BASE_MS = 1_000;
@@ -25,7 +25,7 @@ export function remainingMs(failed: FailedPod | undefined): number {
   return Math.max(0, failed.backoffMs - failed.elapsedMs);
 }
 
-/** The wait after a failed pod is deleted now: 1 s, then twice as long each time, 15 min at most. */
+/** The wait after a failed pod is deleted now: 1 s, then twice as long each time up to 15 min. */
 export function nextBackoffMs(failed: FailedPod | undefined): number {
   if (failed === undefined || failed.elapsedMs > FORGOTTEN_AFTER_MS) return BASE_MS;
   return Math.min(failed.backoffMs * 2, CAP_MS);

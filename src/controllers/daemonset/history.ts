@@ -1,4 +1,4 @@
-/** The revisions of a DaemonSet: the current one, doubles of it, and those nobody needs any more. */
+/** The revisions of a DaemonSet: the current one, its doubles, and those nobody needs any more. */
 import { isAlreadyExists, isNotFound } from '../../api/errors.ts';
 import { templateHash } from '../../api/hash.ts';
 import { DAEMON_SETS } from '../../api/resource.ts';

@@ -1,4 +1,4 @@
-/** Failed pods of nodes, remembered: after a restart a kubelet that refuses pods is not hammered. */
+/** Failed pods, remembered by node: after a restart a kubelet that refuses them is not hammered. */
 import type { DaemonSet } from '../../api/types/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { ControllerContext, ControllerMemory } from '../../runtime/controller.ts';

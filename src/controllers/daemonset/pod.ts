@@ -39,6 +39,7 @@ export function templateOf({ spec }: DaemonSet): PodTemplateSpec {
   return spec?.template ?? {};
 }
 
+/** Seconds for which a pod has to be ready to count as available. */
 export function minReadySecondsOf({ spec }: DaemonSet): number {
   return spec?.minReadySeconds ?? 0;
 }

@@ -86,7 +86,7 @@ function replacements(
 
 /**
  * With surge: a new pod beside every old one that is unavailable, and beside available ones as long
- * as no more new ones than allowed are not available yet. An old one goes once the new is available.
+ * as no more new ones than allowed are still unavailable. An old one goes once the new one is up.
  */
 function surge(
   known: Knowledge,
@@ -120,7 +120,7 @@ function surge(
   }
   const spare = Math.max(0, availableNodes - desired);
   for (const pod of sunset.slice(0, spare)) {
-    const because = `node ${pod.node} is not wanted, and ${availableNodes} of ${desired} are served`;
+    const because = `node ${pod.node} is not wanted, ${availableNodes} of ${desired} are served`;
     remove.push({ pod, because });
   }
   const room = Math.max(0, maxSurge - surging);

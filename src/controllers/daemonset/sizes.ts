@@ -39,7 +39,7 @@ export function allowsSurge(set: DaemonSet): boolean {
   return isRolling(set) && value !== undefined && (scaledValue(value, 1, 'up') ?? 0) > 0;
 }
 
-/** Surge and unavailability over so many nodes; both 0 would never move, so 1 may be unavailable. */
+/** Surge and unavailability over so many nodes; both 0 would never move, so 1 is unavailable. */
 export function limitsOf(
   set: DaemonSet,
   nodes: number,

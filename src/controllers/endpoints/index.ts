@@ -1,6 +1,6 @@
 /**
- * endpoints-controller: keeps one Endpoints object beside each Service that selects pods. Proxies read
- * the EndpointSlices of another controller; this one serves older readers.
+ * endpoints-controller: keeps one Endpoints object beside each Service that selects pods. Proxies
+ * read the EndpointSlices of another controller; this one serves older readers.
  */
 import { ENDPOINTS, PODS, SERVICES } from '../../api/resource.ts';
 import type { Endpoints, Service } from '../../api/types/index.ts';

@@ -1,4 +1,4 @@
-/** Owners that are known not to exist, so that a thousand dependents need not ask a thousand times. */
+/** Owners that are known not to exist: a thousand dependents need not ask a thousand times. */
 import type { OwnerReference } from '../../api/types/index.ts';
 import { ABSENT_OWNERS_MAX } from '../../runtime/limits.ts';
 import { Lru } from '../../runtime/lru.ts';

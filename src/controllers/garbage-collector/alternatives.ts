@@ -3,8 +3,8 @@ import { compareIdentities, type Identity, identityOf, keyOfIdentity } from './i
 import type { Node } from './node.ts';
 
 /**
- * Another identity by which dependents call the owner with this UID: the first one after `absent` in
- * order, or the first of all, so that repeated calls go round. Undefined if there is no other.
+ * Another identity by which dependents call the owner with this UID: the first one after `absent`
+ * in order, or the first of all, so that repeated calls go round. Undefined if there is no other.
  */
 export function nextIdentity(dependents: readonly Node[], absent: Identity): Identity | undefined {
   const seen = new Map<string, Identity>();

@@ -108,7 +108,7 @@ export class Collector {
       if (this.#queueBlocking(node)) return true;
       await server.removeFinalizer(run, identity, FOREGROUND_FINALIZER, {
         read,
-        because: `${shortText(identity)} waited for its dependents, and none is left that blocks it`,
+        because: `${shortText(identity)} waited for its dependents, and none blocks it any more`,
         stillDue: () => !this.#queueBlocking(node),
       });
       return true;
@@ -190,7 +190,7 @@ export class Collector {
     return isBlocked;
   }
 
-  /** All at once, within a bound; those that are gone are fine. Throws for all failures together. */
+  /** All at once, within a bound; one that is gone is fine. Throws for all failures together. */
   async #cutLoose(owner: Identity, dependents: readonly Node[], run: SyncRun): Promise<void> {
     const waiting = [...dependents];
     const failures: string[] = [];

@@ -91,7 +91,7 @@ function deleteBeforeOwners(
       : [
           {
             do: 'unblock owners',
-            because: `dependent ${shortText(waitingDependent)} waits as its owners do: maybe a circle`,
+            because: `${shortText(waitingDependent)} depends on it and waits too: maybe a circle`,
           },
         ];
   const because =

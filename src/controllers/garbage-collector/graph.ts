@@ -1,7 +1,7 @@
 /**
  * The graph of owners and dependents by UID. It is changed by what informers show and by what live
- * reads found absent, and says which nodes deserve a closer look. No I/O, no clock; each change costs
- * time for the node and its references, a removal also for its dependents.
+ * reads found absent, and says which nodes deserve a closer look. No I/O, no clock; each change
+ * costs time for the node and its references, a removal also for its dependents.
  */
 import { sameReference } from '../../api/owners.ts';
 import type { OwnerReference } from '../../api/types/index.ts';
@@ -137,7 +137,7 @@ export class Graph {
     this.#sink.tryDelete(node);
   }
 
-  /** The virtual node turns out to be this object; dependents that meant another one are looked at. */
+  /** The virtual node turns out to be this; dependents that meant something else are looked at. */
   #confirm(node: Node, source: Source, record: NodeRecord): void {
     const former = node.identity;
     const { apiVersion, kind } = source;

@@ -23,6 +23,7 @@ const NAME = 'garbage-collector-controller';
 const ENABLED_FLAG = 'enable-garbage-collector';
 const WORKERS_FLAG = 'concurrent-gc-syncs';
 const GRAPH_PATH = /\/graph$/;
+const GRAPHVIZ = 'text/vnd.graphviz';
 
 /** The passport of the garbage collector. */
 export const garbageCollectorController: ControllerDefinition = {
@@ -86,7 +87,9 @@ function build(context: ControllerContext): Controller | undefined {
       { queue: toOrphan, workers, reconcile: (key, run) => collector.attemptToOrphan(key, run) },
       { queue: graphChanges, workers: 1, reconcile: async (key) => collector.applyAbsence(key) },
     ],
-    debug: (path, query) =>
-      GRAPH_PATH.test(path) ? graphText(graph, query.getAll('uid')) : undefined,
+    debug(path, query) {
+      if (!GRAPH_PATH.test(path)) return undefined;
+      return { text: graphText(graph, query.getAll('uid')), contentType: GRAPHVIZ };
+    },
   };
 }

@@ -1,4 +1,4 @@
-/** Feeds the graph from the informers of all deletable resources, as discovery finds and loses them. */
+/** Feeds the graph from the informers of all deletable resources, as they come and go. */
 import { apiVersionOf, type Resource, resourceId } from '../../api/resource.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { ServedResource } from '../../runtime/controller.ts';

@@ -1,9 +1,8 @@
-/** The API server as the collector uses it: metadata only, any kind, each write bound to one UID. */
+/** The API server as the collector uses it: metadata of any kind, each write bound to one UID. */
 import { ApiError, isConflict, isNotFound } from '../../api/errors.ts';
 import { sameReferences } from '../../api/owners.ts';
 import { resourceId } from '../../api/resource.ts';
 import type { KubeObject, ObjectMeta } from '../../api/types/index.ts';
-import type { ObjectRef } from '../../kube/types.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { ServedResource, SyncRun } from '../../runtime/controller.ts';
 import type { FollowedResources } from '../../runtime/informer/types.ts';
@@ -30,6 +29,12 @@ export class NoNamespace extends Error {
 export interface TwoFormPatch {
   readonly strategic: object;
   merged(): object;
+}
+
+/** Where an object is found. */
+interface Place {
+  readonly resource: ServedResource;
+  readonly at: { readonly namespace?: string; readonly name: string };
 }
 
 /** Reads and writes for one lead. */
@@ -120,8 +125,8 @@ export class Server {
   }
 
   /**
-   * Takes a finalizer off as long as `stillDue`; what was just read spares the first read. An object
-   * that is gone, or has it no more, is fine. Throws after four conflicts.
+   * Takes a finalizer off as long as `stillDue`; what was just read spares the first read. An
+   * object that is gone, or has it no more, is fine. Throws after four conflicts.
    */
   async removeFinalizer(
     run: SyncRun,
@@ -156,7 +161,7 @@ export class Server {
     throw new Error(`${tries}. ${later} ${identityText(identity)}`);
   }
 
-  #place(identity: Identity): { readonly resource: ServedResource; readonly at: ObjectRef } {
+  #place(identity: Identity): Place {
     const resource = this.resourceOf(identity);
     const { name, namespace } = identity;
     if (!resource.namespaced) return { resource, at: { name } };

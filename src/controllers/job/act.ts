@@ -41,6 +41,8 @@ export interface ActPorts {
   readonly removals: AwaitedRemovals;
   /** Writes must be seen by the next sync of their Job. */
   readonly guard: boolean;
+  /** True if the cache shows this very pod. */
+  isCached(pod: Pick<JobPod, 'key' | 'uid'>): boolean;
 }
 
 /** One sync being carried out. */
@@ -198,15 +200,17 @@ export class Acting {
     this.#run.barrier();
     const worker = async (): Promise<void> => {
       for (let pod = waiting.shift(); pod !== undefined; pod = waiting.shift()) {
-        let removed = false;
+        let awaited = false;
         try {
-          removed = await removeFinalizer(this.#run, pod, this.#options(because));
+          const found = await removeFinalizer(this.#run, pod, this.#options(because));
           uids.add(pod.uid);
+          // A pod that is gone is still to be seen gone: until then it looks as if it had to be
+          // counted, also after it was. Upstream doesn't wait for that.
+          awaited = found || this.#ports.isCached(pod);
         } catch (error) {
           errors.push(error);
         }
-        // No update will show the finalizer gone.
-        if (!removed) removals.observed(this.#uid, pod.uid);
+        if (!awaited) removals.observed(this.#uid, pod.uid);
       }
     };
     await Promise.all(Array.from({ length: JOB_FINALIZERS_AT_ONCE }, worker));

@@ -61,6 +61,7 @@ function build(context: ControllerContext): Controller {
     failures: new FailureReader(pods.lister),
     config: { clearStartTime: context.gate('MutableSchedulingDirectivesForSuspendedJobs') },
     caughtUp: (key, uid) => context.caughtUp(key, uid),
+    isCached: ({ key, uid }) => pods.lister.record(key)?.uid === uid,
   });
   const triggers = new JobTriggers({ ...shared, queue, orphans });
   jobs.addHandler(triggers.jobs());

@@ -40,7 +40,7 @@ export function* track(sync: Sync, changed: boolean): Steps<void> {
     yield* write(sync, `${countsText(sync)}; ${stock.removable.length} ended pods to release`);
     yield { kind: 'remember', backoff: sync.nextBackoff };
     yield* countEnded(sync, counted);
-    counted = sync.status;
+    counted = { ...sync.status };
   }
   for (const [action, by] of stock.byAction) {
     yield { kind: 'count', count: { metric: 'policyAction', action, by } };

@@ -115,8 +115,10 @@ export class JobTriggers {
       if (!initial) this.#queueAdopters(pod);
       return;
     }
-    const job = initial ? undefined : this.#jobOf(pod);
+    const job = this.#jobOf(pod);
     if (job === undefined) return;
+    if (job.finished !== '') this.#queueOrphan(pod);
+    if (initial) return;
     this.#deps.expectations.creationObserved(job.key);
     this.#queueSoon(job.key);
   }
@@ -148,6 +150,7 @@ export class JobTriggers {
     const job = this.#jobOf(pod);
     if (job === undefined) return;
     if (!now.job?.tracked) this.#deps.removals.observed(job.uid, now.uid);
+    else if (job.finished !== '') this.#queueOrphan(now);
     this.#queueSoon(job.key);
   }
 
@@ -168,6 +171,10 @@ export class JobTriggers {
     this.#deps.queue.addAfter(key, BATCH_MS, BATCH_BECAUSE);
   }
 
+  /**
+   * Also for a pod of a Job that has ended, which upstream leaves alone until it is deleted: it was
+   * created by a call without an answer, and nobody else would remove its finalizer.
+   */
   #queueOrphan(pod: PodRecord): void {
     if (pod.job?.tracked) this.#deps.orphans.add(pod.key);
   }

@@ -77,7 +77,7 @@ class Acting {
       case 'createPod':
         return await this.#createPod(action.pod, action.because);
       case 'deletePod':
-        return await this.#deletePod(action.pod, action.because);
+        return await this.#deletePod(action.record, action.because);
       case 'updatePod':
         return await this.#put(PODS, action.pod, action.because);
       case 'updateClaim':
@@ -149,12 +149,12 @@ class Acting {
     };
     const key = keyOf(this.#set.metadata);
     const result = await this.#ports.podControl.createPods(this.#run, this.#set, key, [creation]);
-    if (result.error !== undefined) throw answerOf(result.error);
+    const error = result.error ?? result.terminating;
+    if (error !== undefined) throw answerOf(error);
     return undefined;
   }
 
-  async #deletePod({ record }: Member, because: string): Promise<undefined> {
-    if (record === undefined) return undefined;
+  async #deletePod(record: PodRecord, because: string): Promise<undefined> {
     const victims = [{ record, because }];
     const result = await this.#ports.podControl.deletePods(this.#run, this.#set, victims);
     if (result.error !== undefined) throw answerOf(result.error);

@@ -11,6 +11,7 @@ import type {
   StatefulSet,
   StatefulSetStatus,
 } from '../../api/types/index.ts';
+import type { PodRecord } from '../../runtime/informer/types.ts';
 import type { NewRevision } from '../_kit/revisions/create.ts';
 import type { StepsOf } from '../_kit/steps.ts';
 import type { Member } from './members.ts';
@@ -32,7 +33,7 @@ export type Action =
   | { readonly kind: 'readPod' | 'readClaim'; readonly name: string; readonly live?: boolean }
   | ({ readonly kind: 'createPod'; readonly pod: Member } & Because)
   | ({ readonly kind: 'updatePod'; readonly pod: Pod } & Because)
-  | ({ readonly kind: 'deletePod'; readonly pod: Member } & Because)
+  | ({ readonly kind: 'deletePod'; readonly record: PodRecord } & Because)
   | ({ readonly kind: 'createClaim'; readonly claim: NewClaim } & Because)
   | ({ readonly kind: 'updateClaim'; readonly claim: PersistentVolumeClaim } & Because)
   | ({ readonly kind: 'createRevision'; readonly revision: NewRevision } & Because)

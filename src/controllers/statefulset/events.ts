@@ -42,7 +42,7 @@ export function claimEvent(
       };
 }
 
-/** Somebody else controls a claim that the retention policy is about. The misspelling is upstream's. */
+/** Somebody else controls a claim that the policy is about. The misspelling is upstream's. */
 export function conflictingController(claim: string): StatefulSetEvent {
   return {
     type: 'Warning',

@@ -1,4 +1,4 @@
-/** The revisions of a StatefulSet: which ones it runs, new ones, and those nobody needs any more. */
+/** The revisions of a StatefulSet: those it runs, new ones, and those nobody needs any more. */
 import { isAlreadyExists, isNotFound } from '../../api/errors.ts';
 import { revisionHash } from '../../api/hash.ts';
 import { STATEFUL_SETS } from '../../api/resource.ts';
@@ -82,7 +82,7 @@ export function* syncRevisions(
 
 function* raise(revision: ControllerRevision, to: number): Steps<ControllerRevision> {
   const { name } = revision.metadata;
-  const because = `the template is that of ${name} again: revision ${revision.revision} becomes ${to}`;
+  const because = `the template is that of ${name} again: ${revision.revision} becomes ${to}`;
   return (yield { kind: 'renumberRevision', revision, to, because }) as ControllerRevision;
 }
 

@@ -75,6 +75,7 @@ export function isCreated({ phase }: Member): boolean {
   return phase !== '';
 }
 
+/** Its containers run and its Ready condition is True. */
 export function isRunningAndReady({ phase, ready }: Member): boolean {
   return phase === 'Running' && ready;
 }
@@ -94,6 +95,7 @@ export function replicasOf({ spec }: StatefulSet): number {
   return spec?.replicas ?? 1;
 }
 
+/** Seconds for which a pod has to be ready to count as available. */
 export function minReadySecondsOf({ spec }: StatefulSet): number {
   return spec?.minReadySeconds ?? 0;
 }

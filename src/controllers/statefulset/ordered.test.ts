@@ -158,7 +158,7 @@ describe('scaling down', () => {
     expect(podWritesOf(server.sync())).toEqual(['deletePod web-1']);
   });
 
-  test('waits for an unhealthy pod below, but not if the highest is the lowest unhealthy one', () => {
+  test('waits for an unhealthy pod below, unless the highest is the lowest unhealthy one', () => {
     const server = running();
     server.edit({ replicas: 0 });
     server.run('web-1', false);

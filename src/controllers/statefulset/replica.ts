@@ -1,20 +1,11 @@
 /** One wanted pod of a StatefulSet: replaced, created, waited for, or put right. */
 import { isAlreadyExists, isConflict } from '../../api/errors.ts';
 import { isAvailable, isTerminal } from '../../api/pod.ts';
-import type { Pod } from '../../api/types/index.ts';
+import type { Pod, StatefulSet } from '../../api/types/index.ts';
 import { attempt } from '../_kit/steps.ts';
-import {
-  act,
-  emit,
-  fetchPod,
-  type Knowledge,
-  note,
-  readPod,
-  type StatefulSetEvent,
-  type Steps,
-} from './actions.ts';
+import { act, emit, fetchPod, type Knowledge, note, readPod, type Steps } from './actions.ts';
 import { areClaimsRight, createClaims, repairClaimOwners, staleClaim } from './claims.ts';
-import { podEvent } from './events.ts';
+import { podEvent, type Verb } from './events.ts';
 import {
   isCreated,
   isOrdered,
@@ -55,9 +46,18 @@ function whyWait(pod: Member, minReadySeconds: number, now: number): string | un
 
 /** Deletes a pod and shows how that ended; one that is gone is deleted. Throws the refusal. */
 export function* deletePod({ set }: Knowledge, pod: Member, because: string): Steps<void> {
-  const { error } = yield* attempt(act({ kind: 'deletePod', pod, because }));
-  yield* emit(podEvent('Delete', pod.name, set.metadata.name, error));
-  if (error !== undefined) throw error;
+  const { record } = pod;
+  if (record === undefined) throw new Error(`pod ${pod.name} is only planned: nothing to delete`);
+  yield* shown('Delete', set, pod, act({ kind: 'deletePod', record, because }));
+  yield* emit(podEvent('Delete', pod.name, set.metadata.name));
+}
+
+/** Runs steps; a refusal is shown as a failure to do this to the pod, and thrown on. */
+function* shown(verb: Verb, set: StatefulSet, pod: Member, steps: Steps<void>): Steps<void> {
+  const { error } = yield* attempt(steps);
+  if (error === undefined) return;
+  yield* emit(podEvent(verb, pod.name, set.metadata.name, error));
+  throw error;
 }
 
 /** A pod that ended, well or not, is deleted; the next sync finds it missing. */
@@ -73,33 +73,21 @@ function* createMissing(known: Knowledge, pod: Member): Steps<Progress> {
     yield* note(`claim ${stale} belongs to a former pod ${pod.name}: waiting for it to go`);
     return 'wait';
   }
-  const { name } = set.metadata;
-  const claims = yield* attempt(createClaims(set, pod));
-  if (claims.error !== undefined)
-    yield* fail(podEvent('Create', pod.name, name, claims.error), claims.error);
+  yield* shown('Create', set, pod, createClaims(set, pod));
   const because = `pod ${pod.name} is missing: creating it at revision ${pod.revision}`;
-  const created = yield* attempt(act({ kind: 'createPod', pod, because }));
+  const { error } = yield* attempt(act({ kind: 'createPod', pod, because }));
   // Somebody made it meanwhile: the cache will show it.
-  if (isAlreadyExists(created.error)) throw created.error;
-  const owners = yield* attempt(repairClaimOwners(set, pod));
-  if (owners.error !== undefined)
-    yield* fail(podEvent('Update', pod.name, name, owners.error), owners.error);
-  yield* emit(podEvent('Create', pod.name, name, created.error));
-  if (created.error !== undefined) throw created.error;
+  if (isAlreadyExists(error)) throw error;
+  yield* shown('Update', set, pod, repairClaimOwners(set, pod));
+  yield* emit(podEvent('Create', pod.name, set.metadata.name, error));
+  if (error !== undefined) throw error;
   return isOrdered(set) ? 'wait' : 'next';
-}
-
-function* fail(event: StatefulSetEvent, error: Error): Steps<never> {
-  yield* emit(event);
-  throw error;
 }
 
 /** A pending pod may be waiting for claims that somebody deleted. */
 function* createMissingClaims({ set }: Knowledge, pod: Member): Steps<void> {
   yield* createClaims(set, pod);
-  const owners = yield* attempt(repairClaimOwners(set, pod));
-  if (owners.error === undefined) return;
-  yield* fail(podEvent('Update', pod.name, set.metadata.name, owners.error), owners.error);
+  yield* shown('Update', set, pod, repairClaimOwners(set, pod));
 }
 
 /** Repairs labels, volumes and claim owners of a pod that is well. */
@@ -114,8 +102,10 @@ function* putRight(known: Knowledge, pod: Member): Steps<void> {
     const { error } = yield* attempt(updatePod(known, pod, stored));
     if (error === undefined) return;
     if (!isConflict(error)) throw error;
-    if (tries === UPDATE_TRIES)
-      yield* fail(podEvent('Update', pod.name, set.metadata.name, error), error);
+    if (tries === UPDATE_TRIES) {
+      yield* emit(podEvent('Update', pod.name, set.metadata.name, error));
+      throw error;
+    }
     stored = yield* fetchPod(pod.name);
     if (stored.metadata.uid !== pod.uid) throw error;
   }
@@ -130,7 +120,6 @@ function* isStorageRight({ set }: Knowledge, pod: Member): Steps<boolean> {
 
 /** One try. Claims are put right first; the pod is written even if nothing of itself changes. */
 function* updatePod({ set }: Knowledge, pod: Member, stored: Pod): Steps<void> {
-  const { name } = set.metadata;
   const reasons: string[] = [];
   let next = stored;
   const nameLabel = stored.metadata.labels?.[POD_NAME_LABEL] ?? '';
@@ -141,21 +130,17 @@ function* updatePod({ set }: Knowledge, pod: Member, stored: Pod): Steps<void> {
   if (!holdsClaims(stored.spec?.volumes, claimNames(set, pod.ordinal))) {
     next = withStorage(set, next, pod.ordinal);
     reasons.push('volumes');
-    const created = yield* attempt(createClaims(set, pod));
-    if (created.error !== undefined)
-      yield* fail(podEvent('Update', pod.name, name, created.error), created.error);
+    yield* shown('Update', set, pod, createClaims(set, pod));
   }
   if (!(yield* areClaimsRight(set, pod))) {
     reasons.push('claim owners');
-    const owners = yield* attempt(repairClaimOwners(set, pod));
-    if (owners.error !== undefined)
-      yield* fail(podEvent('Update', pod.name, name, owners.error), owners.error);
+    yield* shown('Update', set, pod, repairClaimOwners(set, pod));
   }
   if (reasons.length === 0) return;
   const because = `${reasons.join(', ')} of pod ${pod.name} not as the set asks`;
   const { error } = yield* attempt(act({ kind: 'updatePod', pod: next, because }));
   // A conflict is tried again; only what comes of it in the end is shown.
   if (isConflict(error)) throw error;
-  yield* emit(podEvent('Update', pod.name, name, error));
+  yield* emit(podEvent('Update', pod.name, set.metadata.name, error));
   if (error !== undefined) throw error;
 }

@@ -54,7 +54,7 @@ function namesFormer(claim: PersistentVolumeClaim, owner: Owner, resource: Resou
   return reference !== undefined && reference.uid !== owner.uid;
 }
 
-/** True if another controller, or a former set or pod, manages the claim under a policy to delete. */
+/** True if another controller, or a former set or pod, has the claim under a policy to delete. */
 export function hasOtherController(
   claim: PersistentVolumeClaim,
   set: StatefulSet,

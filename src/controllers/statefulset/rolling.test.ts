@@ -135,7 +135,7 @@ describe('a partition', () => {
     expect(roll(server)).toHaveLength(6);
   });
 
-  test('without a rollingUpdate block, pods up to status.currentReplicas keep the current one', () => {
+  test('without a rollingUpdate block, the first currentReplicas keep the current one', () => {
     const server = updating({ partition: null });
     server.sync();
     server.pods.delete('web-0');
@@ -144,6 +144,17 @@ describe('a partition', () => {
     kubelet(server);
     expect(revisionsOf(server)['web-0']).toBe('current');
   });
+});
+
+test('a pod that this sync has only planned is not deleted for its revision', () => {
+  const server = updating({ parallel: true, partition: null });
+  server.sync();
+  server.pods.clear();
+  expect(podWritesOf(server.sync())).toEqual([
+    'createPod web-0',
+    'createPod web-1',
+    'createPod web-2',
+  ]);
 });
 
 describe('OnDelete', () => {

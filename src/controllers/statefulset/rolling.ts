@@ -3,7 +3,7 @@ import { scaledValue } from '../../api/int-or-percent.ts';
 import type { StatefulSet } from '../../api/types/index.ts';
 import { StepError } from '../_kit/steps.ts';
 import { type Knowledge, note, type Steps } from './actions.ts';
-import { isUnavailable, type Member, minReadySecondsOf, replicasOf } from './members.ts';
+import { isCreated, isUnavailable, type Member, minReadySecondsOf, replicasOf } from './members.ts';
 import { deletePod } from './replica.ts';
 
 /** Ordinals below this (counted from the first one) keep the current revision. */
@@ -38,7 +38,7 @@ export function unavailableCount({ set, now }: Knowledge, replicas: readonly Mem
 export function* rollOne(known: Knowledge, replicas: readonly Member[]): Steps<number> {
   const { set, update, now } = known;
   for (const pod of replicas.slice(partitionOf(set)).reverse()) {
-    if (pod.revision !== update.name && !pod.deleting) {
+    if (isOutdated(pod, update.name)) {
       yield* deletePod(known, pod, updateReason(known, pod));
       return 1;
     }
@@ -61,11 +61,16 @@ export function* rollMany(known: Knowledge, replicas: readonly Member[]): Steps<
   let deleted = 0;
   for (const pod of replicas.slice(partitionOf(set)).reverse()) {
     if (deleted >= room) break;
-    if (pod.revision === update.name || pod.deleting) continue;
+    if (!isOutdated(pod, update.name)) continue;
     yield* deletePod(known, pod, updateReason(known, pod));
     deleted++;
   }
   return deleted;
+}
+
+/** Of another revision, and not going yet; what is only planned is not there to go. */
+function isOutdated(pod: Member, updateRevision: string): boolean {
+  return pod.revision !== updateRevision && !pod.deleting && isCreated(pod);
 }
 
 function updateReason({ update }: Knowledge, { revision }: Member): string {

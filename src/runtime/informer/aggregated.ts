@@ -1,4 +1,4 @@
-/** Which group versions other servers answer: their versions are not those of our API server's etcd. */
+/** Which group versions other servers answer: their versions are not those of our etcd. */
 import type { Resource } from '../../api/resource.ts';
 import type { KubeObject } from '../../api/types/index.ts';
 import { groupVersion } from '../../kube/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Follows resources as discovery finds and loses them: every 30 s the server is asked what it serves,
- * and what the controllers want of it gets an informer, as long as the process lives.
+ * Follows resources as discovery finds and loses them: every 30 s the server is asked what it
+ * serves, and what the controllers want of it gets an informer, as long as the process lives.
  */
 import { apiVersionOf, type Resource, resourceId } from '../../api/resource.ts';
 import type { KubeObject } from '../../api/types/index.ts';

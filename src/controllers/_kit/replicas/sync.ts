@@ -116,7 +116,9 @@ export class ReplicaSync<T extends KubeObject> {
     return { verb: plan.verb, error };
   }
 
-  /** Deletions that were announced and got no answer: sent again, they hit the same pods or none. */
+  /**
+   * Deletions that were announced and got no answer: sent again, they hit the same pods or none.
+   */
   #unanswered({ set }: Observed<T>, pods: readonly PodRecord[]): Choice<PodRecord>[] {
     const announced = this.#deps.podControl.deleting(set.metadata.uid);
     if (announced.size === 0) return [];

@@ -1,7 +1,7 @@
 /**
  * From events of pods to the Services that must be synced, by upstream's rules
- * (GetPodUpdateProjectionKey). Which Services select some labels is worked out once, not for each of
- * the thousand pods that share them.
+ * (GetPodUpdateProjectionKey). Which Services select some labels is worked out once, not for each
+ * of the thousand pods that share them.
  */
 import { sameMap } from '../../../api/meta.ts';
 import { isTerminal } from '../../../api/pod.ts';

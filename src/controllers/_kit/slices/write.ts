@@ -1,4 +1,7 @@
-/** Writing the slices of one owner: creates, then updates, then deletes, ending at the first error. */
+/**
+ * Writing the slices of one owner: creates, then updates, then deletes, ending at the first
+ * error.
+ */
 import {
   ApiError,
   isConflict,
@@ -86,8 +89,10 @@ async function createSlice(
       guard: guardOf(owner),
     });
     // One that an earlier attempt made may hold something else: its event must bring a sync.
-    if (!found) tracker.wrote(owner.key, object);
-    changed('create');
+    if (!found) {
+      tracker.wrote(owner.key, object);
+      changed('create');
+    }
     return true;
   } catch (error) {
     if (isNamespaceTerminating(error)) return false;
@@ -113,12 +118,14 @@ async function updateSlice(
   }
 }
 
-async function removeSlice(
+/** Deletes a slice; one that is gone already is no error. `verb` begins the error's words. */
+export async function removeSlice(
   { tracker, changed }: SlicePorts,
   run: SyncRun,
   owner: SliceOwner,
   slice: EndpointSlice,
   because: string,
+  verb = 'failed to delete',
 ): Promise<void> {
   const { namespace, name, uid } = slice.metadata;
   // Noted first, for the event may be here before the answer.
@@ -130,7 +137,7 @@ async function removeSlice(
     // A conflict means that another slice has this name now: the one meant is gone.
     if (isNotFound(error) || isConflict(error)) return;
     undo();
-    throw inWords(error, `failed to delete ${name} EndpointSlice for ${nameOf(owner)}`);
+    throw inWords(error, `${verb} ${name} EndpointSlice for ${nameOf(owner)}`);
   }
 }
 
@@ -148,7 +155,9 @@ function nameOf({ kind, namespace, name }: SliceOwner): string {
   return `${kind} ${namespace}/${name}`;
 }
 
-/** Refusals are told with what was tried; a lost Lease and mistakes of our own go on as they are. */
+/**
+ * Refusals are told with what was tried; a lost Lease and mistakes of our own go on as they are.
+ */
 function inWords(error: unknown, what: string): unknown {
   if (!(error instanceof ApiError || error instanceof TransportError)) return error;
   return new StepError(`${what}: ${error.message}`, error);

@@ -1,7 +1,9 @@
 /** A ControllerContext over the fakes of this folder, for tests of a whole controller. */
 import type { ControllerContext, ControllerFlags } from '../../../runtime/controller.ts';
+import { createCountdowns } from '../../../runtime/countdown.ts';
 import { createExactCreates } from '../../../runtime/exact-create.ts';
 import { Intents } from '../../../runtime/intents.ts';
+import { DOWNTIME_COUNTED_MAX_MS } from '../../../runtime/limits.ts';
 import type { Logger } from '../../../runtime/log.ts';
 import { createMemory } from '../../../runtime/memory.ts';
 import { createMetrics } from '../../../runtime/metrics.ts';
@@ -78,6 +80,10 @@ export function fakeContext(options: FakeContextOptions): FakeContext {
       made.restore();
       return made;
     },
+    countdowns: createCountdowns(
+      { clock, bootId: 'boot', since: clock.monotonic(), serverSteady: true },
+      DOWNTIME_COUNTED_MAX_MS,
+    ),
     caughtUp: (ownerKey) => !behind.has(ownerKey),
     podControl: () => podControl,
     exactCreates: () => createExactCreates({ intents, random }),

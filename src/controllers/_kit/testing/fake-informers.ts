@@ -162,6 +162,11 @@ export class FakeFollowed implements FollowedResources {
     return informer;
   }
 
+  /** The server serves a resource that has an informer already. */
+  add(resource: ServedResource, informer: unknown): void {
+    this.#all = [...this.#all, { resource, informer: informer as FakeInformer<KubeObject> }];
+  }
+
   /** Listeners hear of a look at the server; what is removed is no longer served. */
   look(look: Partial<DiscoveryLook> = {}): void {
     const { added = [], removed = [], learned = 'all', problem = '' } = look;

@@ -12,6 +12,7 @@ import type {
   Pod,
   StatefulSet,
 } from '../../../api/types/index.ts';
+import type { PodRecord } from '../../../runtime/informer/types.ts';
 import { refusal } from '../../_kit/testing/fake-run.ts';
 import type { Action, Steps } from '../actions.ts';
 import { decide, type StatefulSetConfig } from '../decide.ts';
@@ -143,7 +144,7 @@ export class Server {
       case 'createPod':
         return this.#createPod(action.pod);
       case 'deletePod':
-        return this.#deletePod(action.pod);
+        return this.#deletePod(action.record);
       case 'updatePod':
         return this.#replace(this.pods, action.pod);
       case 'updateClaim':
@@ -180,7 +181,7 @@ export class Server {
   }
 
   /** A running pod terminates; one that never ran goes at once. */
-  #deletePod({ name, uid }: Member): undefined {
+  #deletePod({ name, uid }: PodRecord): undefined {
     const pod = this.pods.get(name);
     if (pod === undefined || pod.metadata.uid !== uid) return undefined;
     const deletionTimestamp = timeText(this.now);

@@ -7,8 +7,9 @@ export function writesOf(actions: readonly Action[]): string[] {
   return actions.flatMap((action) => {
     switch (action.kind) {
       case 'createPod':
+        return `createPod ${action.pod.name}`;
       case 'deletePod':
-        return `${action.kind} ${action.pod.name}`;
+        return `deletePod ${action.record.name}`;
       case 'updatePod':
         return `updatePod ${action.pod.metadata.name}`;
       case 'createClaim':

@@ -1,0 +1,165 @@
+/** Watches everything that quotas may count, as discovery finds and loses it. */
+import { PODS, type Resource, resourceId } from '../../api/resource.ts';
+import type { ControllerContext, ServedResource, WorkQueue } from '../../runtime/controller.ts';
+import type {
+  DiscoveryLook,
+  Followed,
+  Handler,
+  ObjectRecord,
+  PodRecord,
+} from '../../runtime/informer/types.ts';
+import type { QuotaBook } from './book.ts';
+import { counting, type Evaluator } from './evaluators.ts';
+import type { Meter } from './meter.ts';
+import { isChargedPhase } from './pods.ts';
+import { DEVICE_CLASSES, deviceEvaluator, RESOURCE_CLAIMS, typedEvaluators } from './prices.ts';
+
+/** They are not stored, or were never counted. */
+const IGNORED: ReadonlySet<string> = new Set([
+  'bindings',
+  'componentstatuses',
+  'tokenreviews.authentication.k8s.io',
+  'selfsubjectreviews.authentication.k8s.io',
+  'subjectaccessreviews.authorization.k8s.io',
+  'selfsubjectaccessreviews.authorization.k8s.io',
+  'localsubjectaccessreviews.authorization.k8s.io',
+  'selfsubjectrulesreviews.authorization.k8s.io',
+  'events',
+  'events.events.k8s.io',
+]);
+const NEEDED_VERBS = ['create', 'list', 'watch', 'delete'];
+/** How long anybody waits for caches to be complete. */
+const SYNC_TIMEOUT_MS = 30_000;
+const SYNC_POLL_MS = 100;
+
+/** How a resource is to be followed: device claims and classes whole, other countable ones not. */
+export function quotaFollows(resource: ServedResource): 'whole' | 'metadata' | undefined {
+  const id = resourceId(resource);
+  if (id === RESOURCE_CLAIMS || id === DEVICE_CLASSES) return 'whole';
+  return isCounted(resource) ? 'metadata' : undefined;
+}
+
+function isCounted(resource: Resource & Pick<ServedResource, 'verbs'>): boolean {
+  const isComplete = NEEDED_VERBS.every((verb) => resource.verbs.includes(verb));
+  return resource.namespaced && isComplete && !IGNORED.has(resourceId(resource));
+}
+
+export interface MonitorsDeps {
+  readonly context: ControllerContext;
+  readonly meter: Meter;
+  readonly book: QuotaBook;
+  /** Takes "resource namespace": something there costs less now. */
+  readonly changes: WorkQueue;
+}
+
+/** The evaluators there are, and what tells them that usage went down. */
+export class Monitors {
+  readonly #deps: MonitorsDeps;
+  readonly #evaluators = new Map<string, Evaluator>();
+  #signal = new AbortController().signal;
+  /** Resolves once the caches are complete, or nobody waits for them any more. */
+  #ready: Promise<unknown> = Promise.resolve();
+
+  constructor(deps: MonitorsDeps) {
+    this.#deps = deps;
+    for (const one of typedEvaluators(deps.context)) this.#evaluators.set(one.resource, one);
+  }
+
+  evaluators(): IterableIterator<Evaluator> {
+    return this.#evaluators.values();
+  }
+
+  get(resource: string): Evaluator | undefined {
+    return this.#evaluators.get(resource);
+  }
+
+  /** Resources may have changed a moment ago: wait until their caches are complete. */
+  async ready(): Promise<void> {
+    await this.#ready;
+  }
+
+  begin(): void {
+    const { followed } = this.#deps.context.informers;
+    this.#add(followed.list());
+    followed.onLook((look) => this.#look(look));
+  }
+
+  /** The lead has begun; resolves when all caches are complete, after 30 s at most. */
+  async complete(signal: AbortSignal): Promise<void> {
+    this.#signal = signal;
+    await this.#wait();
+  }
+
+  #look({ added, removed, learned, problem }: DiscoveryLook): void {
+    const { log } = this.#deps.context;
+    if (learned === 'nothing') log.warning('Error during resource discovery', { problem });
+    if (added.length === 0 && removed.length === 0) return;
+    for (const { resource } of removed) {
+      // Pods, Services and claims are measured whatever discovery says.
+      if (this.#isFound(resource)) this.#evaluators.delete(resourceId(resource));
+    }
+    this.#add(added);
+    this.#ready = this.#wait().then((isComplete) => {
+      if (!isComplete) log.warning('Timed out waiting for quota monitor sync');
+    });
+  }
+
+  #isFound(resource: Resource): boolean {
+    const evaluator = this.#evaluators.get(resourceId(resource));
+    return evaluator?.price === undefined || evaluator.isVolatile === true;
+  }
+
+  #add(all: readonly Followed[]): void {
+    for (const { resource, informer } of all) {
+      if (!isCounted(resource)) continue;
+      const id = resourceId(resource);
+      const isDevices = id === RESOURCE_CLAIMS;
+      const evaluator =
+        this.#evaluators.get(id) ??
+        (isDevices ? deviceEvaluator(this.#deps.context, informer) : undefined) ??
+        counting(informer);
+      this.#evaluators.set(id, evaluator);
+      informer.addHandler(this.#handler(evaluator));
+    }
+  }
+
+  #handler(evaluator: Evaluator): Handler<ObjectRecord> {
+    const { meter, book, changes } = this.#deps;
+    const cheaper = ({ namespace }: ObjectRecord): void => {
+      if (book.has(namespace)) changes.add(`${evaluator.resource} ${namespace}`);
+    };
+    if (evaluator.price === undefined || evaluator.isVolatile) return { delete: cheaper };
+    const arePods = evaluator.resource === resourceId(PODS);
+    return {
+      add(record, initial) {
+        // Admission has charged it; remember the price to notice when it changes.
+        if (!initial && book.has(record.namespace)) meter.reprice(evaluator, record);
+      },
+      update(record, before) {
+        if (!book.has(record.namespace)) return;
+        const isOther = record.uid !== before.uid;
+        if (isOther || (arePods && hasEnded(record as PodRecord, before as PodRecord))) {
+          cheaper(record);
+        } else if (meter.reprice(evaluator, record)) cheaper(record);
+      },
+      delete: cheaper,
+    };
+  }
+
+  /** False after 30 s; true when all caches are complete. */
+  async #wait(): Promise<boolean> {
+    const { clock, informers } = this.#deps.context;
+    const until = clock.monotonic() + SYNC_TIMEOUT_MS;
+    while (!this.#signal.aborted) {
+      const all = informers.followed.list().filter(({ resource }) => isCounted(resource));
+      if (all.length > 0 && all.every(({ informer }) => informer.synced())) return true;
+      if (clock.monotonic() >= until) return false;
+      await clock.sleep(SYNC_POLL_MS, this.#signal);
+    }
+    return true;
+  }
+}
+
+function hasEnded(pod: PodRecord, before: PodRecord): boolean {
+  return isChargedPhase(before.phase) && !isChargedPhase(pod.phase);
+}

@@ -1,0 +1,166 @@
+import { describe, expect, test } from 'bun:test';
+import { ApiError, TransportError } from '../api/errors.ts';
+import type { KubeObject } from '../api/types/index.ts';
+import type { PodCreation, SyncClient, SyncRun } from './controller.ts';
+import { Intents } from './intents.ts';
+import { createPodControl } from './pod-control.ts';
+import type { IntentRow } from './ports.ts';
+import { seededRandom } from './random.ts';
+import { fakeClock } from './testing/fake-clock.ts';
+import { memoryTable } from './testing/memory-store.ts';
+
+const OWNER = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'rs-1' };
+const SET = {
+  apiVersion: 'apps/v1',
+  kind: 'ReplicaSet',
+  metadata: { ...OWNER },
+} as unknown as KubeObject;
+const POD: PodCreation = {
+  namespace: 'default',
+  owner: OWNER,
+  template: { metadata: { labels: { app: 'web' } } },
+  generateName: 'web-',
+  slot: 'replica',
+  because: 'a test wants it',
+};
+const TAKEN = new ApiError(409, 'taken', { code: 409, reason: 'AlreadyExists' });
+const RESET = new TransportError('the connection was reset');
+
+type Answer = 'created' | Error;
+
+/** A server of pods that answers as told, and a pod control before it. */
+class World {
+  readonly table = memoryTable<IntentRow>((row) => row.id);
+  readonly intents: Intents;
+  readonly pods = new Map<string, KubeObject>();
+  readonly sent: string[] = [];
+  /** What was announced when each create was sent. */
+  readonly announced: string[][] = [];
+  answers: Answer[] = [];
+  failList: Error | undefined;
+  /** Called with each pod as soon as it exists. */
+  seen: (name: string) => void = () => undefined;
+  readonly #random = seededRandom(7);
+  #committed: string[] = [];
+  #ids = 0;
+
+  constructor() {
+    const clock = fakeClock(1_000_000);
+    const newId = (): string => `i${++this.#ids}`;
+    const controller = 'replicaset-controller';
+    this.intents = new Intents({ controller, table: this.table, clock, term: 1, newId });
+  }
+
+  async create(count: number) {
+    const control = createPodControl({
+      intents: this.intents,
+      events: { event: () => undefined },
+      random: this.#random,
+      guard: false,
+    });
+    const pods = Array.from({ length: count }, () => POD);
+    return await control.createPods(this.#run(), SET, 'default/web', pods);
+  }
+
+  exists(name: string, controllerUid: string): void {
+    const ownerReferences = [{ ...OWNER, uid: controllerUid, controller: true }];
+    const metadata = { name, namespace: 'default', uid: `uid-${name}`, ownerReferences };
+    this.pods.set(name, { apiVersion: 'v1', kind: 'Pod', metadata } as unknown as KubeObject);
+  }
+
+  #run(): SyncRun {
+    const client = {
+      create: async (_resource: unknown, _at: unknown, body: KubeObject) => this.#post(body),
+      listAll: async (_resource: unknown, { fieldSelector = '' }) => {
+        if (this.failList !== undefined) throw this.failList;
+        const found = this.pods.get(fieldSelector.replace('metadata.name=', ''));
+        return found === undefined ? [] : [found];
+      },
+    } as unknown as SyncClient;
+    const barrier = (): void => {
+      this.#committed = this.table.all().map(({ name }) => name);
+    };
+    return { client, barrier } as SyncRun;
+  }
+
+  #post({ metadata: { name } }: KubeObject): KubeObject {
+    this.sent.push(name);
+    this.announced.push(this.#committed);
+    const answer = this.answers.shift() ?? 'created';
+    if (!(answer instanceof ApiError)) {
+      this.exists(name, OWNER.uid);
+      this.seen(name);
+    }
+    if (answer instanceof Error) throw answer;
+    return this.pods.get(name) as unknown as KubeObject;
+  }
+}
+
+describe('creating pods', () => {
+  test('no create is sent before its name is on record', async () => {
+    const world = new World();
+    expect(await world.create(5)).toMatchObject({ done: 5, notDone: [] });
+    world.sent.forEach((name, index) => {
+      expect(world.announced[index]).toContain(name);
+    });
+    expect(world.table.all()).toEqual([]);
+  });
+
+  test('one whose answer was lost is not created a second time', async () => {
+    const world = new World();
+    world.answers = [RESET, TAKEN];
+    expect(await world.create(1)).toMatchObject({ done: 0, error: RESET });
+    expect(world.table.all()).toHaveLength(1);
+    expect(await world.create(1)).toMatchObject({ done: 1, error: undefined });
+    expect(new Set(world.sent).size).toBe(1);
+    expect(world.table.all()).toEqual([]);
+  });
+
+  test('the name of one that was seen is not used again, though its answer was lost', async () => {
+    const world = new World();
+    world.seen = (name) => world.intents.created('pods', 'default', name);
+    world.answers = [RESET];
+    await world.create(1);
+    expect(world.table.all()).toEqual([]);
+    await world.create(1);
+    expect(new Set(world.sent).size).toBe(2);
+  });
+
+  test('a name that a stranger has is given up for another one', async () => {
+    const world = new World();
+    world.answers = [TAKEN, 'created'];
+    expect(await world.create(1)).toMatchObject({ done: 1 });
+    expect(new Set(world.sent).size).toBe(2);
+    expect(world.table.all()).toEqual([]);
+  });
+
+  test('who has the name can not be told: it stays announced, and is asked for again', async () => {
+    const world = new World();
+    world.answers = [RESET, TAKEN, TAKEN];
+    await world.create(1);
+    world.failList = RESET;
+    expect(await world.create(1)).toMatchObject({ done: 0, error: RESET });
+    world.failList = undefined;
+    expect(await world.create(1)).toMatchObject({ done: 1 });
+    expect(new Set(world.sent).size).toBe(1);
+  });
+
+  test('what slow start never sent is no longer announced', async () => {
+    const world = new World();
+    const refusal = new ApiError(403, 'exceeded quota', { code: 403, reason: 'Forbidden' });
+    world.answers = [refusal];
+    expect(await world.create(10)).toMatchObject({ done: 0, error: refusal });
+    expect(world.sent).toHaveLength(1);
+    expect(world.table.all()).toEqual([]);
+  });
+
+  test('the refusal of a namespace that is going counts as done, is told, and stops nothing', async () => {
+    const world = new World();
+    const causes = [{ reason: 'NamespaceTerminating' }];
+    const refusal = new ApiError(403, 'going', { reason: 'Forbidden', details: { causes } });
+    world.answers = [refusal, refusal];
+    expect(await world.create(3)).toMatchObject({ done: 3, notDone: [], terminating: refusal });
+    expect(world.sent).toHaveLength(3);
+    expect(await world.create(1)).toMatchObject({ done: 1, terminating: undefined });
+  });
+});
