@@ -235,16 +235,6 @@ describe('what goes away makes quotas due that limit it', () => {
     expect(primary.drain()).toEqual(['default/w']);
   });
 
-  test('also before their own status has been seen', async () => {
-    const { quotas, informers, primary, replenish } = setUp();
-    const pod = asking('a', '1');
-    informers.pods().put(pod);
-    quotas.put(quotaOf({ pods: '1' }));
-    informers.pods().remove(pod);
-    await replenish();
-    expect(primary.drain()).toEqual(['default/q']);
-  });
-
   test('in namespaces without a quota costs nothing', async () => {
     const { informers, replenish } = setUp();
     const pod = asking('a', '1');

@@ -64,8 +64,8 @@ function build(context: ControllerContext): Controller {
       void resync(context, quotas, primary, signal);
     },
     queues: [
-      { queue: primary, workers, announcesNothing: true, reconcile },
-      { queue: urgent, workers, announcesNothing: true, reconcile },
+      { queue: primary, workers, reconcile },
+      { queue: urgent, workers, reconcile },
       {
         queue: changes,
         workers: 1,
