@@ -125,9 +125,7 @@ export class ControllerHost {
           clock: this.#deps.clock,
           log: this.#log,
           signal: this.#signal,
-          commit: () => {
-            if (!definition.announcesNothing) this.#commit();
-          },
+          commit: () => this.#commit(),
           mayWrite: () => this.#deps.informers.trusted(),
           recordWrite: (key, uid, resource, version) =>
             this.#ownWrites.record(key, uid, resource, version),

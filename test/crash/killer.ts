@@ -34,9 +34,10 @@ export class Line {
     this.#current = first;
   }
 
-  /** Starts the first process; it may not have begun to serve. */
   static async start(cluster: Cluster, options: HoldfastOptions): Promise<Line> {
-    return new Line(cluster, options, await cluster.startHoldfast(options));
+    const first = await cluster.startHoldfast(options);
+    await first.waitServing();
+    return new Line(cluster, options, first);
   }
 
   get current(): HoldfastManager {
@@ -50,12 +51,6 @@ export class Line {
     this.#current.kill('SIGKILL');
     await this.#current.waitExit();
     this.kills++;
-  }
-
-  /** Kills the process, and no other follows. */
-  async end(): Promise<void> {
-    this.#current.kill('SIGKILL');
-    await this.#current.waitExit();
   }
 
   /** Starts the next process. `rebooted`: what lay on the tmpfs is gone. */

@@ -87,8 +87,6 @@ export class FaultProxy {
   readonly #sockets = new Set<TLSSocket>();
   readonly #sessions = new Map<string, Bun.FetchSession>();
   #close: () => void = () => undefined;
-  /** Watches that say nothing until the promise resolves. */
-  #muted: { readonly path: RegExp; readonly end: PromiseWithResolvers<void> } | undefined;
 
   private constructor(
     readonly port: number,
@@ -119,17 +117,6 @@ export class FaultProxy {
   /** Takes all faults away. */
   heal(): void {
     this.#rules.length = 0;
-  }
-
-  /** Such watches stay open and can be opened, but nothing is passed on; other requests work. */
-  mute(path: RegExp): void {
-    this.#muted = { path, end: Promise.withResolvers<void>() };
-  }
-
-  /** What those watches had to say meanwhile is passed on. */
-  unmute(): void {
-    this.#muted?.end.resolve();
-    this.#muted = undefined;
   }
 
   /** Closes all connections now; new ones work. */
@@ -204,14 +191,7 @@ export class FaultProxy {
       await answer.arrayBuffer();
       return void socket.destroy();
     }
-    const lines = fault && 'halfLineAfter' in fault ? fault.halfLineAfter : -1;
-    await passOn(answer, response, lines, () => this.#whileMuted(path));
-  }
-
-  #whileMuted(path: string): Promise<void> | undefined {
-    const muted = this.#muted;
-    if (muted === undefined || !/[?&]watch=/.test(path) || !muted.path.test(path)) return undefined;
-    return muted.end.promise;
+    await passOn(answer, response, fault && 'halfLineAfter' in fault ? fault.halfLineAfter : -1);
   }
 
   #forward(
@@ -259,16 +239,8 @@ function answerStatus(
   response.end(JSON.stringify(statusBody(status, reason, retryAfterSeconds)));
 }
 
-/**
- * Streams an answer on; with `lines` >= 0 only so many whole lines and half of the next. Each piece
- * waits for what `held` gives.
- */
-async function passOn(
-  answer: Response,
-  response: ServerResponse,
-  lines: number,
-  held: () => Promise<void> | undefined,
-): Promise<void> {
+/** Streams an answer on; with `lines` >= 0 only so many whole lines and half of the next. */
+async function passOn(answer: Response, response: ServerResponse, lines: number): Promise<void> {
   const headers: Record<string, string> = {};
   for (const name of ['content-type', 'retry-after', 'audit-id', 'warning']) {
     const value = answer.headers.get(name);
@@ -278,7 +250,6 @@ async function passOn(
   response.flushHeaders();
   let left = lines;
   for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
-    await held();
     if (lines < 0) {
       response.write(chunk);
       continue;

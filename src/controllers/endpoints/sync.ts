@@ -1,4 +1,7 @@
-/** The sync of one key: Endpoints of a Service that selects pods, or those of one that is gone. */
+/**
+ * The sync of one key: Endpoints of a Service that selects pods, or what is left of a Service
+ * gone.
+ */
 import { FencedError, isConflict, isNamespaceTerminating, isNotFound } from '../../api/errors.ts';
 import { splitKey } from '../../api/meta.ts';
 import { apiVersionOf, ENDPOINTS, type Resource, SERVICES } from '../../api/resource.ts';

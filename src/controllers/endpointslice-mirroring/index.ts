@@ -52,8 +52,7 @@ function build(context: ControllerContext): Controller {
       tracker: sync.tracker,
       isManaged: isMirrored,
       changed: (key) => queue.addAfter(key, batchMs, 'a slice changed'),
-      // The Endpoints they were mirrored from may be gone.
-      found: add,
+      atStart: true,
     }),
   );
   return {

@@ -21,7 +21,9 @@ export interface Wanted {
   readonly problems: readonly string[];
 }
 
-/** `zones`: the zone of each node, "" if it has none; a node that is missing doesn't exist. */
+/**
+ * `zones` gives the zone of each node ("" if it has none); a node that is missing doesn't exist.
+ */
 export function wantedEndpoints(
   service: Service,
   pods: readonly PodRecord[],

@@ -1,4 +1,6 @@
-/** Deleting a pod by force: it is marked as failed first, so that its end can be counted. */
+/**
+ * Deleting a pod by force: it is marked as failed first, so that whoever counts it sees its end.
+ */
 import { FencedError, isNotFound } from '../../api/errors.ts';
 import { PODS } from '../../api/resource.ts';
 import { timeText } from '../../api/time.ts';

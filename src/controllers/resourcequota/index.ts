@@ -21,7 +21,6 @@ import type { Informer, ObjectRecord } from '../../runtime/informer/types.ts';
 import { QuotaBook } from './book.ts';
 import { decide, sameLimits } from './decide.ts';
 import { Meter } from './meter.ts';
-import { MissedObjects } from './missed.ts';
 import { Monitors, quotaFollows } from './monitors.ts';
 
 const NAME = 'resourcequota-controller';
@@ -50,16 +49,14 @@ function build(context: ControllerContext): Controller {
   const quotas = context.informers.of<ResourceQuota>(RESOURCE_QUOTAS);
   const book = new QuotaBook();
   const meter = new Meter(() => context.clock.sleep(0));
-  const missed = new MissedObjects();
-  const monitors = new Monitors({ context, meter, book, missed, changes });
+  const monitors = new Monitors({ context, meter, book, changes });
   monitors.begin();
-  watchQuotas({ quotas, book, meter, missed, monitors, primary, urgent });
+  watchQuotas({ quotas, book, meter, monitors, primary, urgent });
   const workers = Number(context.flags[WORKERS_FLAG]);
   const reconcile = async (key: string, run: SyncRun): Promise<void> => {
     await monitors.ready();
     const quota = quotas.lister.get(key);
-    if (quota === undefined) return;
-    if (await sync(quota, { meter, missed, monitors }, run)) primary.add(key);
+    if (quota !== undefined) await sync(quota, { meter, monitors }, run);
   };
   return {
     async start(signal) {
@@ -67,8 +64,8 @@ function build(context: ControllerContext): Controller {
       void resync(context, quotas, primary, signal);
     },
     queues: [
-      { queue: primary, workers, announcesNothing: true, reconcile },
-      { queue: urgent, workers, announcesNothing: true, reconcile },
+      { queue: primary, workers, reconcile },
+      { queue: urgent, workers, reconcile },
       {
         queue: changes,
         workers: 1,
@@ -86,15 +83,13 @@ interface Watching {
   readonly quotas: Informer<ResourceQuota>;
   readonly book: QuotaBook;
   readonly meter: Meter;
-  readonly missed: MissedObjects;
   readonly monitors: Monitors;
   readonly primary: WorkQueue;
   readonly urgent: WorkQueue;
 }
 
 /** Only new limits make a quota due; its status is what this controller writes itself. */
-function watchQuotas(watching: Watching): void {
-  const { quotas, book, meter, missed, monitors, primary, urgent } = watching;
+function watchQuotas({ quotas, book, meter, monitors, primary, urgent }: Watching): void {
   const look = ({ key }: ObjectRecord): void => {
     let quota: ResourceQuota | undefined;
     try {
@@ -112,10 +107,7 @@ function watchQuotas(watching: Watching): void {
     add: look,
     update: look,
     delete({ key, namespace }) {
-      if (book.remove(namespace, key)) {
-        meter.forget(namespace);
-        missed.forget(namespace);
-      }
+      if (book.remove(namespace, key)) meter.forget(namespace);
       primary.add(key);
     },
   });
@@ -129,27 +121,22 @@ function isUrgent(quota: ResourceQuota, monitors: Monitors): boolean {
   return unknown.some((name) => [...monitors.evaluators()].some((one) => one.measures(name)));
 }
 
-/** True if the quota must be counted again: objects appeared while its status was written. */
 async function sync(
   quota: ResourceQuota,
-  { meter, missed, monitors }: Pick<Watching, 'meter' | 'missed' | 'monitors'>,
+  { meter, monitors }: Pick<Watching, 'meter' | 'monitors'>,
   run: SyncRun,
-): Promise<boolean> {
-  const { namespace = '', name } = quota.metadata;
-  const before = missed.counting(namespace);
-  let again = false;
+): Promise<void> {
   const { amounts, problems } = await meter.measure(quota, monitors.evaluators(), run.now);
   const next = decide(quota, amounts);
   if (next !== undefined) {
     const { hard, used, because } = next;
+    const { namespace = '', name } = quota.metadata;
     const at = { namespace, name, subresource: 'status' };
     const body = { ...quota, ...TYPE, status: { hard, used } };
-    const stored = await run.client.update<ResourceQuota>(RESOURCE_QUOTAS, at, body, { because });
-    again = missed.written(namespace, stored.metadata.resourceVersion, before);
+    await run.client.update<ResourceQuota>(RESOURCE_QUOTAS, at, body, { because });
   }
   if (problems.length === 1) throw new Error(problems.join(''));
   if (problems.length > 1) throw new Error(`[${problems.join(', ')}]`);
-  return again;
 }
 
 /** Counts everything anew at the start and in a fixed period until the lead ends; 0: never. */
