@@ -3,9 +3,7 @@ import { type CronSchedule, NEVER, parseCron } from './cron.ts';
 import { readReference } from './testing/reference.ts';
 import { openZones } from './zone.ts';
 
-/**
- * Text, then what is wrong with it; or text, an instant in seconds, and distances from there on.
- */
+/** Text, then what is wrong with it; or text, an instant in seconds, and distances from there on. */
 type Row = [string, string] | [string, number, (number | null)[]];
 
 const reference = readReference<Row>('cron-v3.0.1.txt');

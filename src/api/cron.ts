@@ -166,8 +166,8 @@ class FieldSchedule implements CronSchedule {
 
 /**
  * Looks for the next time field by field, from the month down. A field that wraps around starts
- * the search again from the month, because the bigger fields have changed. The steps, and the
- * hours that clocks skip or repeat, are those of robfig/cron.
+ * the search again from the month, because the bigger fields have changed. The steps, and what
+ * becomes of hours that clocks skip or repeat, are those of robfig/cron.
  */
 class Search {
   readonly #fields: Fields;

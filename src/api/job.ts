@@ -110,8 +110,8 @@ export function endedAt(pod: Pod): number {
 
 /**
  * When the last container stopped; 0 if one still runs or none is known. Restartable init
- * containers count; if all of them have stopped but not all others, theirs is the time, as
- * upstream has it.
+ * containers count; if all of them have stopped but not all others, theirs is the time, as upstream
+ * has it.
  */
 function stoppedAt(pod: Pod): number {
   const sidecars = new Set(

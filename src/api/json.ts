@@ -1,7 +1,4 @@
-/**
- * JSON that keeps 64-bit integers: values beyond 2^53 travel as BigInt and come back as they
- * were.
- */
+/** JSON that keeps 64-bit integers: values beyond 2^53 travel as BigInt and come back as they were. */
 
 const LONG_DIGITS = /\d{16}/;
 const INTEGER = /^-?\d+$/;

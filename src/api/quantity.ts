@@ -1,6 +1,4 @@
-/**
- * Resource quantities ("500m", "1Gi", "2e3"): compared, added and written as the API server does.
- */
+/** Resource quantities ("500m", "1Gi", "2e3"): compared, added, written as the API server does. */
 
 const QUANTITY = /^([+-]?)(\d*)(?:\.(\d*))?(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?\d+))?$/;
 const DECIMAL_EXPONENTS: Readonly<Record<string, number>> = {

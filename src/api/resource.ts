@@ -1,7 +1,4 @@
-/**
- * Resources of the API (group, version, plural) and the well-known ones Holdfast reads and
- * writes.
- */
+/** Resources of the API (group, version, plural) and the well-known ones Holdfast reads and writes. */
 
 /** One resource of the API server, as discovery describes it. */
 export interface Resource {

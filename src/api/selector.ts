@@ -62,9 +62,7 @@ export function compileSelector(spec: LabelSelector | undefined): CompiledSelect
   return { selector: selectorOf(requirements) };
 }
 
-/**
- * A selector for exactly these labels (unchecked, as the server checked them); empty: everything.
- */
+/** A selector for exactly these labels (unchecked, as the server checked them); empty: everything. */
 export function selectorFromMap(labels: StringMap | undefined): Selector {
   const entries = Object.entries(labels ?? {});
   return selectorOf(entries.map(([key, value]) => ({ key, operator: '=', values: [value] })));

@@ -1,7 +1,4 @@
-/**
- * What controllers ask about a Service: its record, whether it has an IP, whether it selects
- * pods.
- */
+/** What controllers ask about a Service: its record, whether it has an IP, whether it selects pods. */
 import type { StringMap } from './meta.ts';
 import { type RecordFields, recordFields } from './record.ts';
 import type { Service } from './types/index.ts';

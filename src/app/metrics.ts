@@ -12,9 +12,7 @@ const STAGES: Readonly<Record<string, string>> = {
   deprecated: 'DEPRECATED',
 };
 
-/**
- * Sets the families that never change: build, versions and feature gates, as upstream names them.
- */
+/** Sets the families that never change: build, versions and feature gates, as upstream names them. */
 export function recordWhatThisIs(metrics: ServedMetrics, config: RunConfig): void {
   const { binary, emulation, minCompat, runtime } = config.versions;
   const [major = '', minor = ''] = binary.split('.');

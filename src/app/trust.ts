@@ -1,7 +1,4 @@
-/**
- * Learns from the cluster which authorities vouch for clients, as upstream's delegated
- * authentication.
- */
+/** Learns from the cluster which authorities vouch for clients, as upstream's delegated authentication. */
 import { isNotFound } from '../api/errors.ts';
 import { parseJson } from '../api/json.ts';
 import { CONFIG_MAPS } from '../api/resource.ts';

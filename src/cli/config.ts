@@ -25,9 +25,7 @@ function splitWords(argv: readonly string[]): { own: string[]; manager: string[]
   return { own, manager };
 }
 
-/**
- * Runs `config`; gives the exit code. Throws UsageFault for flags that the manager would refuse.
- */
+/** Runs `config`; gives the exit code. Throws UsageFault for flags that the manager would refuse. */
 export async function runConfig(argv: readonly string[], ports: CliPorts): Promise<number> {
   const { own, manager } = splitWords(argv);
   const words = readWords(own, CONFIG_COMMAND.options);

@@ -34,9 +34,7 @@ function splitWord(word: string): { name: string; value: string | undefined } {
   return { name: word.slice(0, 2), value: rest === '' ? undefined : rest.replace(/^=/, '') };
 }
 
-/**
- * Throws UsageFault for an unknown option, a missing value, or one that isn't among the choices.
- */
+/** Throws UsageFault for an unknown option, a missing value, or one that isn't among the choices. */
 export function readWords(argv: readonly string[], rows: readonly OptionRow[]): Words {
   const operands: string[] = [];
   const values = new Map<string, string>();

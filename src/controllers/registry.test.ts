@@ -3,10 +3,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { resourceId } from '../api/resource.ts';
 import { KNOWN_CONTROLLERS } from '../options/known-controllers.ts';
-import { CONTROLLERS, PREPARED } from './registry.ts';
+import { CONTROLLERS } from './registry.ts';
 
-const ALL = [...CONTROLLERS, ...PREPARED];
-const names = ALL.map(({ name }) => name);
+const names = CONTROLLERS.map(({ name }) => name);
 
 describe('the registry', () => {
   test('has every folder here, by name', () => {
@@ -14,19 +13,15 @@ describe('the registry', () => {
       .filter((name) => !name.startsWith('_'))
       .filter((name) => existsSync(join(import.meta.dir, name, 'index.ts')))
       .map((name) => `${name}-controller`);
-    expect([...names].sort()).toEqual(folders.sort());
-    for (const list of [CONTROLLERS, PREPARED]) {
-      const inList = list.map(({ name }) => name);
-      expect(inList).toEqual([...inList].sort());
-    }
+    expect(names).toEqual(folders.sort());
   });
 
   test('gives no name or alias twice', () => {
-    const all = ALL.flatMap(({ name, aliases }) => [name, ...aliases]);
+    const all = CONTROLLERS.flatMap(({ name, aliases }) => [name, ...aliases]);
     expect(new Set(all).size).toBe(all.length);
   });
 
-  test.each(ALL.map((definition) => [definition.name, definition] as const))(
+  test.each(CONTROLLERS.map((definition) => [definition.name, definition] as const))(
     '%s is known to the command line by these traits',
     (name, { aliases, gates, enabledByDefault, watches, follows, writes }) => {
       const known = KNOWN_CONTROLLERS.find((each) => each.name === name);

@@ -1,5 +1,6 @@
 /** Every controller, one import and one line each, by name. */
 import type { ControllerDefinition } from '../runtime/controller.ts';
+import { cronJobController } from './cronjob/index.ts';
 import { daemonSetController } from './daemonset/index.ts';
 import { deploymentController } from './deployment/index.ts';
 import { endpointsController } from './endpoints/index.ts';
@@ -19,27 +20,21 @@ import { ttlAfterFinishedController } from './ttl-after-finished/index.ts';
 
 /** What this program can run. Names, aliases and queues of different controllers never clash. */
 export const CONTROLLERS: readonly ControllerDefinition[] = [
+  cronJobController,
   daemonSetController,
   deploymentController,
-  namespaceController,
-  replicaSetController,
-  replicationControllerController,
-  rootCaCertificatePublisherController,
-  serviceAccountController,
-  statefulSetController,
-];
-
-/**
- * Written and tested by themselves, but not yet played beside the reference manager on a real API
- * server: nothing starts them. A controller moves up when its scenarios come out equal.
- */
-export const PREPARED: readonly ControllerDefinition[] = [
   endpointsController,
   endpointSliceController,
   endpointSliceMirroringController,
   garbageCollectorController,
   jobController,
+  namespaceController,
   podGarbageCollectorController,
+  replicaSetController,
+  replicationControllerController,
   resourceQuotaController,
+  rootCaCertificatePublisherController,
+  serviceAccountController,
+  statefulSetController,
   ttlAfterFinishedController,
 ];

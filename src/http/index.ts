@@ -38,9 +38,7 @@ export interface Serving {
   close(): Promise<void>;
 }
 
-/**
- * Binds the port and serves. Throws naming the flag for bad files, or the address that is taken.
- */
+/** Binds the port and serves. Throws naming the flag for bad files, or the address that is taken. */
 export async function serve(options: ServeOptions, deps: ServeDeps): Promise<Serving> {
   const certificate = await ServingCertificate.open(options, deps.clock, deps.random);
   const trust = new Trust(options);

@@ -1,7 +1,4 @@
-/**
- * Delegated authentication and authorization: TokenReview and SubjectAccessReview, as upstream
- * asks.
- */
+/** Delegated authentication and authorization: TokenReview and SubjectAccessReview, as upstream asks. */
 import { SUBJECT_ACCESS_REVIEWS, TOKEN_REVIEWS } from '../api/resource.ts';
 import type { KubeObject } from '../api/types/index.ts';
 import type { KubeClient } from '../kube/types.ts';

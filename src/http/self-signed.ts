@@ -14,8 +14,8 @@ export interface KeyPair {
 }
 
 /**
- * A pair that is valid from an hour before `now` for a year. `hosts` are DNS names and IP
- * addresses; `serial` are random hex digits.
+ * A pair that is valid from an hour before `now` for a year. `hosts` are DNS names and IP addresses;
+ * `serial` are random hex digits.
  */
 export async function selfSignedPair(
   hosts: readonly string[],

@@ -1,7 +1,4 @@
-/**
- * The certificate the server shows: files that may be replaced while it runs, or a self-signed
- * one.
- */
+/** The certificate the server shows: files that may be replaced while it runs, or a self-signed one. */
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../runtime/clock.ts';

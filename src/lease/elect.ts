@@ -100,10 +100,7 @@ export function afterWrite(
   return { state: leading, step: { do: 'lead', lead, seen: written } };
 }
 
-/**
- * After a read, create or update that failed; `random` (uniform in [0, 1)) draws a standby's
- * wait.
- */
+/** After a read, create or update that failed; `random` (uniform in [0, 1)) draws a standby's wait. */
 export function afterFailure(
   state: ElectionState,
   failed: Step,

@@ -19,9 +19,7 @@ import { type CandidateThread, type StartThread, workerThreads } from './thread.
 import type { ElectionOptions, Elector, ElectorState, LeaseInfo } from './types.ts';
 import { writePosted } from './worker-log.ts';
 
-/**
- * Upstream's tolerance: a leader is unhealthy when its renewal is older than this and the Lease.
- */
+/** Upstream's tolerance: a leader is unhealthy when its renewal is older than this and the Lease. */
 const EXPIRED_LEASE_TOLERANCE_MS = 20_000;
 const DEFAULT_RUNTIME_DIRECTORY = '/run/holdfast';
 const LOG_LEVELS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];

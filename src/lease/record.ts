@@ -18,9 +18,7 @@ export interface RememberedTerm extends OwnTerm {
 
 /** Written before each write of the Lease by a process that holds the process lock. */
 export interface RuntimeRecord extends RememberedTerm {
-  /**
-   * Renew times the Lease may show: the ones about to be sent or unanswered, and the last known.
-   */
+  /** Renew times the Lease may show: the ones about to be sent or unanswered, and the last known. */
   readonly renewTimes: readonly string[];
 }
 

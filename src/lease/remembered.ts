@@ -13,9 +13,7 @@ import type { SeenLease } from './term.ts';
 
 const FACT = 'lease.last-term';
 
-/**
- * What a candidate goes by at the start of a process: what earlier ones left is read here, once.
- */
+/** What a candidate goes by at the start of a process: what earlier ones left is read here, once. */
 export function inheritedRules(
   own: Pick<Rules, 'identity' | 'times'>,
   facts: Pick<FactTable, 'get'>,

@@ -31,9 +31,8 @@ export interface OwnTerm extends TermId {
 
 /**
  * How the Lease was won.
- * - `instant`: from our own dead process on this boot, or one that had released it; nobody led
- *   since. (Only with `followsOwn` had that process begun to work in its term, on this very
- *   state.)
+ * - `instant`: from our own dead process on this boot, or one that had released it; nobody led since.
+ *   (Only with `followsOwn` had that process begun to work in its term, on this very state.)
  * - `reboot`: from our own process of an earlier boot, after two retry periods without a change.
  * - `expired`: the holder was silent for the duration in its record.
  * - `created`: there was no Lease.

@@ -1,6 +1,4 @@
-/**
- * Feature gates: which are known, and what --feature-gates makes of them, as component-base does.
- */
+/** Feature gates: which are known, and what --feature-gates makes of them, as component-base does. */
 import { GATE_NEEDS } from './gate-needs.ts';
 import { GATES_AK } from './gates-ak.ts';
 import { GATES_LZ } from './gates-lz.ts';

@@ -1,8 +1,6 @@
 /** Feature gates of Kubernetes 1.36, A to K: each stage with the version it began in. */
 
-/**
- * Gate to its stages, oldest first: "version stage default", and "locked" if it can't be changed.
- */
+/** Gate to its stages, oldest first: "version stage default", and "locked" if it can't be changed. */
 export const GATES_AK: Readonly<Record<string, string>> = {
   APIResponseCompression: '1.8 alpha off, 1.16 beta on',
   APIServerIdentity: '1.20 alpha off, 1.26 beta on',

@@ -1,8 +1,6 @@
 /** Feature gates of Kubernetes 1.36, L to Z: each stage with the version it began in. */
 
-/**
- * Gate to its stages, oldest first: "version stage default", and "locked" if it can't be changed.
- */
+/** Gate to its stages, oldest first: "version stage default", and "locked" if it can't be changed. */
 export const GATES_LZ: Readonly<Record<string, string>> = {
   ListFromCacheSnapshot: '1.33 alpha off, 1.34 beta on',
   LocalStorageCapacityIsolationFSQuotaMonitoring: '1.15 alpha off, 1.31 beta off',

@@ -1,7 +1,4 @@
-/**
- * The command line and what it means: flags, the --config file, checks, and the options they
- * give.
- */
+/** The command line and what it means: flags, the --config file, checks, and the options they give. */
 import { type FeatureGates, GateErrors, resolveGates } from './feature-gates.ts';
 import { parseFile } from './file.ts';
 import { ValueError } from './go/number.ts';

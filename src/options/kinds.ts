@@ -1,7 +1,4 @@
-/**
- * Kinds of flag values: how each is read from text, written back and shown in help, as pflag
- * does.
- */
+/** Kinds of flag values: how each is read from text, written back and shown in help, as pflag does. */
 import { parseAddress } from './go/address.ts';
 import { readCsv, writeCsv } from './go/csv.ts';
 import { formatDuration, parseDuration } from './go/duration.ts';

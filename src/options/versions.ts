@@ -139,9 +139,7 @@ function versionOf(entries: readonly string[]): MinorVersion | undefined {
   return numbers === undefined ? undefined : { major: numbers[0] ?? 0, minor: numbers[1] ?? 0 };
 }
 
-/**
- * What the two flags come to. Throws ValueError for what can't be read; ranges: `checkVersions`.
- */
+/** What the two flags come to. Throws ValueError for what can't be read; ranges: `checkVersions`. */
 export function resolveVersions(
   emulated: readonly string[],
   minCompatibility: readonly string[],

@@ -118,6 +118,17 @@ describe('carryOutClaims', () => {
     });
   });
 
+  test('what is adopted gets the finalizers of the pass, what is released loses them', async () => {
+    const run = runWith(set);
+    const finalizers = ['example.com/held'];
+    const claims = { ...none, adopt: [orphan], release: [leaving] };
+    await carryOutClaims(run, { ...pass, finalizers }, claims);
+    expect(run.writes.map(({ body }) => body)).toMatchObject([
+      { metadata: { uid: 'uid-orphan', finalizers } },
+      { metadata: { uid: 'uid-leaving', '$deleteFromPrimitiveList/finalizers': finalizers } },
+    ]);
+  });
+
   test('releases without reading the owner, and the guard does not wait for it', async () => {
     const run = runWith();
     expect(await carryOutClaims(run, pass, { ...none, release: [leaving] })).toEqual([]);

@@ -125,7 +125,9 @@ export class ControllerHost {
           clock: this.#deps.clock,
           log: this.#log,
           signal: this.#signal,
-          commit: () => this.#commit(),
+          commit: () => {
+            if (!definition.announcesNothing) this.#commit();
+          },
           mayWrite: () => this.#deps.informers.trusted(),
           recordWrite: (key, uid, resource, version) =>
             this.#ownWrites.record(key, uid, resource, version),

@@ -15,10 +15,7 @@ export interface ControllerFlags {
   readonly [flag: string]: number | string | boolean;
 }
 
-/**
- * A controller's passport. `build` wires observe, decide and act; it may answer undefined:
- * disabled.
- */
+/** A controller's passport. `build` wires observe, decide and act; it may answer undefined: disabled. */
 export interface ControllerDefinition {
   /** Canonical name, e.g. "replicaset-controller". */
   readonly name: string;
@@ -26,10 +23,7 @@ export interface ControllerDefinition {
   /** Feature gates that must all be on. */
   readonly gates: readonly string[];
   readonly enabledByDefault: boolean;
-  /**
-   * ServiceAccount in kube-system for --use-service-account-credentials; also the user-agent
-   * suffix.
-   */
+  /** ServiceAccount in kube-system for --use-service-account-credentials; also the user-agent suffix. */
   readonly account: string;
   /** Multiplies --kube-api-qps and --kube-api-burst. */
   readonly limits?: { readonly qps: number; readonly burst: number };
@@ -69,6 +63,11 @@ export interface QueueDefinition {
   readonly retriesMax?: number;
   /** An error for which a key is dropped at once. */
   dropAtOnce?(error: unknown): boolean;
+  /**
+   * Its syncs announce nothing: each write names the UID, and the version it was decided on where
+   * that matters, so that nothing need be in the file before it is sent. Spares a commit a sync.
+   */
+  readonly announcesNothing?: boolean;
   /** A wish to be called again replaces the rate-limited retry of an error (cronjob). */
   readonly wishBeatsError?: boolean;
   reconcile(key: string, run: SyncRun): Promise<void>;
@@ -173,10 +172,7 @@ export interface SyncRun {
   barrier(): void;
 }
 
-/**
- * Event recorder of one controller (component name in `source`). Dedupe, combine, spam limit
- * inside.
- */
+/** Event recorder of one controller (component name in `source`). Dedupe, combine, spam limit inside. */
 export interface EventRecorder {
   event(about: ObjectReference, type: 'Normal' | 'Warning', reason: string, message: string): void;
 }
@@ -226,10 +222,7 @@ export interface PodCreation {
 
 /** Creating and deleting pods exactly once: names chosen here, intents committed before sending. */
 export interface PodControl {
-  /**
-   * Announces (one barrier) then creates in slow-start batches 1, 2, 4, ...; calls `failed` per
-   * pod not created.
-   */
+  /** Announces (one barrier) then creates in slow-start batches 1, 2, 4, ...; calls `failed` per pod not created. */
   createPods(
     run: SyncRun,
     owner: KubeObject,
@@ -261,9 +254,7 @@ export interface GeneratedCreation {
   readonly guard?: BecauseOptions['guard'];
 }
 
-/**
- * Creating objects with generated names exactly once: names chosen here, intents committed first.
- */
+/** Creating objects with generated names exactly once: names chosen here, intents committed first. */
 export interface ExactCreates {
   /**
    * The stored object. `found`: an earlier attempt had made it, and its content may be another than
@@ -277,15 +268,9 @@ export interface ExactCreates {
 
 export interface PodBatchResult {
   readonly done: number;
-  /**
-   * Pod keys (deletes) or "" (creates) for which nothing was done, so their expectation must be
-   * lowered.
-   */
+  /** Pod keys (deletes) or "" (creates) for which nothing was done, so their expectation must be lowered. */
   readonly notDone: readonly string[];
-  /**
-   * Calls that ended in an error; of those not done the others were not sent, or the pod was
-   * gone.
-   */
+  /** Calls that ended in an error; of those not done the others were not sent, or the pod was gone. */
   readonly failed?: number;
   /** Creates: the refusal of a namespace that is being deleted, which counts as done. */
   readonly terminating?: unknown;

@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { elapsed, observe, startCountdown, type Watch } from './countdown.ts';
+import {
+  COUNTDOWN_TEXT,
+  createCountdowns,
+  elapsed,
+  observe,
+  startCountdown,
+  type Watch,
+} from './countdown.ts';
 import { fakeClock } from './testing/fake-clock.ts';
 
 const START = Date.parse('2026-11-30T06:00:00Z');
@@ -107,5 +114,25 @@ describe('elapsed', () => {
       }),
       { numRuns: 50 },
     );
+  });
+});
+
+describe('countdowns of a lead', () => {
+  test('count as much downtime as they are told to', async () => {
+    const { remembered, second } = await afterDowntime(5_000, 20_000);
+    expect(createCountdowns(second, 20_000).elapsed(remembered)).toBe(25_000);
+    const strict = createCountdowns(second, 19_000);
+    expect(strict.elapsed(remembered)).toBe(5_000);
+    const { elapsedMs } = strict.observe(remembered);
+    expect(elapsedMs).toBe(5_000);
+    expect(strict.start(7).elapsedMs).toBe(7);
+  });
+
+  test('come back from their text, and nothing else does', () => {
+    const countdown = startCountdown(watching(), 3);
+    expect(COUNTDOWN_TEXT.decode(COUNTDOWN_TEXT.encode(countdown))).toEqual(countdown);
+    for (const text of ['', '{}', '{"elapsedMs":1,"observedAt":1,"bootId":1,"monotonic":1}']) {
+      expect(() => COUNTDOWN_TEXT.decode(text)).toThrow();
+    }
   });
 });

@@ -26,10 +26,7 @@ interface Sent {
   readonly generateName: string;
 }
 
-/**
- * A server that answers creates with what `answer` gives, and a process that may be followed by
- * others.
- */
+/** A server that answers creates with what `answer` gives, and a process that may be followed by others. */
 function setUp() {
   const table = memoryTable<IntentRow>((row) => row.id);
   const clock = fakeClock(0);

@@ -88,9 +88,7 @@ export class Intents {
     for (const row of this.#find(victimKey(uid))) this.settle(row);
   }
 
-  /**
-   * Deletions taken over whose victim a cache no longer holds are fulfilled: nobody will say so.
-   */
+  /** Deletions taken over whose victim a cache no longer holds are fulfilled: nobody will say so. */
   settleGone(holds: (row: IntentRow) => boolean): void {
     for (const row of this.list()) if (row.verb === 'delete' && !holds(row)) this.settle(row);
   }

@@ -158,9 +158,7 @@ export class Manager {
     }
   }
 
-  /**
-   * What the dead process expected is visible, or an open intent, once the caches are caught up.
-   */
+  /** What the dead process expected is visible, or an open intent, once the caches are caught up. */
   async #dropRemembered(resources: readonly Resource[], signal: AbortSignal): Promise<void> {
     await this.#deps.informers.caughtUp(resources, signal);
     if (signal.aborted) return;

@@ -92,7 +92,7 @@ class World {
       this.seen(name);
     }
     if (answer instanceof Error) throw answer;
-    return this.pods.get(name) as unknown as KubeObject;
+    return this.pods.get(name) as KubeObject;
   }
 }
 
@@ -149,7 +149,7 @@ describe('creating pods', () => {
     const world = new World();
     const refusal = new ApiError(403, 'exceeded quota', { code: 403, reason: 'Forbidden' });
     world.answers = [refusal];
-    expect(await world.create(10)).toMatchObject({ done: 0, error: refusal });
+    expect(await world.create(10)).toMatchObject({ done: 0, failed: 1, error: refusal });
     expect(world.sent).toHaveLength(1);
     expect(world.table.all()).toEqual([]);
   });

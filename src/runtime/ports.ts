@@ -46,9 +46,7 @@ export interface ObjectRows {
    * dropped since it was torn: the point would be ahead of the rows.
    */
   setResumePoint(point: ResumePoint): void;
-  /**
-   * Forgets a resource: rows and resume point. Of a torn one, this begins the list that mends it.
-   */
+  /** Forgets a resource: rows and resume point. Of a torn one, this begins the list that mends it. */
   drop(resource: string): void;
   /**
    * True while rows of this resource may be missing because the disk failed past the bound. It ends

@@ -1,7 +1,4 @@
-/**
- * The one loop that every controller runs in: take a key, reconcile it, decide when it comes
- * again.
- */
+/** The one loop that every controller runs in: take a key, reconcile it, decide when it comes again. */
 import { FencedError, isDefiniteAnswer } from '../api/errors.ts';
 import type { KubeClient } from '../kube/types.ts';
 import type { Clock } from './clock.ts';

@@ -71,8 +71,7 @@ function fileId(path: string): string {
 
 function lockExclusively(client: Database): void {
   client.run('PRAGMA busy_timeout = 0');
-  // A rollback journal, unlike a WAL, makes the lock exclude everybody. Nothing is ever written:
-  // the
+  // A rollback journal, unlike a WAL, makes the lock exclude everybody. Nothing is ever written: the
   // file stays empty, so that there is nothing to sync and nothing to damage.
   client.run('PRAGMA journal_mode = MEMORY');
   client.run('BEGIN EXCLUSIVE');

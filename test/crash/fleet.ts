@@ -26,6 +26,8 @@ interface Order {
 
 const REPLICAS_MAX = 12;
 const REPLICAS_MIN = 2;
+/** Makes the rows of pods long, so that the WAL grows and is checkpointed under way. */
+const PADDING = 'x'.repeat(6_000);
 
 function rolling(maxSurge: string | number, maxUnavailable: string | number): object {
   return { type: 'RollingUpdate', rollingUpdate: { maxSurge, maxUnavailable } };
@@ -77,7 +79,7 @@ function labelsOf(app: App): { app: string } {
 }
 
 function templateOf(app: App): object {
-  return template(`${app.version}`, {}, labelsOf(app));
+  return template(`${app.version}`, { annotations: { padding: PADDING } }, labelsOf(app));
 }
 
 /** The Deployments of one test. */

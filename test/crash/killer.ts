@@ -34,10 +34,9 @@ export class Line {
     this.#current = first;
   }
 
+  /** Starts the first process; it may not have begun to serve. */
   static async start(cluster: Cluster, options: HoldfastOptions): Promise<Line> {
-    const first = await cluster.startHoldfast(options);
-    await first.waitServing();
-    return new Line(cluster, options, first);
+    return new Line(cluster, options, await cluster.startHoldfast(options));
   }
 
   get current(): HoldfastManager {
@@ -51,6 +50,12 @@ export class Line {
     this.#current.kill('SIGKILL');
     await this.#current.waitExit();
     this.kills++;
+  }
+
+  /** Kills the process, and no other follows. */
+  async end(): Promise<void> {
+    this.#current.kill('SIGKILL');
+    await this.#current.waitExit();
   }
 
   /** Starts the next process. `rebooted`: what lay on the tmpfs is gone. */

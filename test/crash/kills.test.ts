@@ -5,6 +5,8 @@
  * HOLDFAST_CRASH_KILLS: how often to kill. HOLDFAST_CRASH_SEED: repeats a run's choices.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { seededRandom } from '../../src/runtime/random.ts';
 import { type Cluster, eventually, notYet, simulateNodes, startCluster } from '../rig/index.ts';
 import { diagnose } from '../scenarios/diagnosis.ts';
@@ -29,6 +31,7 @@ const FLAGS = [
 ];
 const KILLS_PER_ROUND_MAX = 4;
 const READY_MS_MAX = 250;
+const FIRST_STARTS = 6;
 const random = seededRandom(SEED);
 
 let cluster: Cluster;
@@ -108,3 +111,22 @@ test(
   },
   KILLS * SECONDS_PER_KILL * 1000,
 );
+
+test('killed while it starts for the first time, again and again', async () => {
+  const options = { flags: FLAGS };
+  const stateDir = join(cluster.dir, 'first-state');
+  const runtimeDir = join(cluster.dir, 'first-run');
+  await line.end();
+  for (let kill = 0; kill < FIRST_STARTS; kill++) {
+    rmSync(stateDir, { recursive: true, force: true });
+    const first = await Line.start(cluster, { ...options, stateDir, runtimeDir });
+    await first.kill(kill % 2 === 0 ? { walWrites: 1 + kill } : { after: random.next() * 500 });
+    const state = readState(stateDir);
+    if (state !== undefined) expect(await complaintsAbout(state, cluster.api)).toEqual([]);
+    await first.restart();
+    await first.current.waitServing();
+    const store = await first.current.fetch('/debug/holdfast/store');
+    expect(await store.json()).toMatchObject({ problem: '' });
+    await first.end();
+  }
+});

@@ -12,6 +12,7 @@ import {
   test,
 } from 'bun:test';
 import {
+  always,
   type Cluster,
   eventually,
   FaultProxy,
@@ -24,12 +25,13 @@ import {
 } from '../rig/index.ts';
 import { diagnose } from '../scenarios/diagnosis.ts';
 import { Ledger } from '../scenarios/ledger.ts';
-import { deployment, World } from '../scenarios/world.ts';
+import { deployment, replicaSet, replicationController, World } from '../scenarios/world.ts';
+import { readState } from './state-copy.ts';
 
 setDefaultTimeout(120_000);
 
 const FLAGS = [
-  '--controllers=deployment,replicaset',
+  '--controllers=deployment,replicaset,replicationcontroller',
   '--leader-elect-lease-duration=4s',
   '--leader-elect-renew-deadline=3s',
   '--leader-elect-retry-period=500ms',
@@ -40,6 +42,8 @@ const LATE_MS = 3_500;
 /** As long if that process must wait until the Lease has expired. */
 const LATE_AFTER_EXPIRY_MS = 7_500;
 const REPLICAS = 3;
+/** More than the store waits before it commits. */
+const COMMIT_MS = 500;
 
 let cluster: Cluster;
 let world: World;
@@ -101,6 +105,12 @@ async function asked(method: string, path: RegExp, since: number): Promise<void>
   await eventually(look, { everyMs: 5, describe: `${method} ${path}` });
 }
 
+/** A page of what the process says about itself. */
+async function debug(page: string): Promise<unknown[]> {
+  const answer = await holdfast.fetch(`/debug/holdfast/${page}`);
+  return (await answer.json()) as unknown[];
+}
+
 /** Answers to writes of pods by Holdfast in this test. */
 function answers(verb: string): number[] {
   const entries = cluster.auditEntries({
@@ -159,6 +169,47 @@ test('creates and deletes that were done, and the answers never came', async () 
   expect(ledger.of('web').filter(({ deleting }) => deleting)).toHaveLength(4);
   await holdfast.stop();
   await tcp.stop();
+});
+
+test.each([
+  ['replicasets', replicaSet],
+  ['replicationcontrollers', replicationController],
+])('pods of %s that were created, but seen by neither process', async (plural, draft) => {
+  await start(proxy.url);
+  await world.create(draft(1));
+  await world.scaled(plural, 'web', 1);
+  proxy.mute(/\/api\/v1\/pods\?/);
+  await world.merge(plural, 'web', { spec: { replicas: 1 + REPLICAS } });
+  await eventually(() => ledger.of('web').length === 1 + REPLICAS);
+  // Answered as well, and on record as answered.
+  await eventually(async () => (await debug('intents')).length === 0);
+  await Bun.sleep(COMMIT_MS);
+  const dead = await kill();
+  await start(proxy.url, dead);
+  await holdfast.waitServing();
+  await eventually(async () => (await debug('queues')).length > 0, { describe: 'it works' });
+  await always(() => ledger.of('web').length === 1 + REPLICAS, { forMs: 1_500 });
+  proxy.unmute();
+  await world.scaled(plural, 'web', 1 + REPLICAS);
+  await ledger.reach();
+  expect(ledger.of('web')).toHaveLength(1 + REPLICAS);
+});
+
+test('a deletion that never left is not sent any more when its pod is wanted again', async () => {
+  await start(proxy.url);
+  await world.create(deployment(REPLICAS));
+  await rolledOut();
+  const since = proxy.seen.length;
+  proxy.fail({ method: 'DELETE', path: /\/pods\//, fault: { cut: 'unsent' } });
+  await world.merge('deployments', 'web', { spec: { replicas: 1 } });
+  await asked('DELETE', /\/pods\//, since);
+  const dead = await kill();
+  expect(readState(dead.stateDir)?.intents).toBeGreaterThan(0);
+  await world.merge('deployments', 'web', { spec: { replicas: REPLICAS + 1 } });
+  await start(cluster.server, dead);
+  await rolledOut();
+  expect(ledger.of('web')).toHaveLength(REPLICAS + 1);
+  expect(ledger.of('web').filter(({ deleting }) => deleting)).toEqual([]);
 });
 
 test('a deletion that arrives late spares the namesake of its victim', async () => {

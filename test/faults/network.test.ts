@@ -106,6 +106,16 @@ test('requests arrive but no answer comes back for a while', async () => {
   expect(await settled()).toBe(REPLICAS);
 });
 
+test('requests arrive, and instead of the answers comes the end of the connection', async () => {
+  await beginRollout();
+  proxy.hold();
+  await Bun.sleep(1_000);
+  // Neither the answers nor the events that were on their way are ever seen.
+  proxy.cut();
+  proxy.release();
+  expect(await settled()).toBe(REPLICAS);
+});
+
 test('connections are half open until the Lease is lost, then dead', async () => {
   await beginRollout();
   proxy.swallow();

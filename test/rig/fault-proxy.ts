@@ -87,6 +87,8 @@ export class FaultProxy {
   readonly #sockets = new Set<TLSSocket>();
   readonly #sessions = new Map<string, Bun.FetchSession>();
   #close: () => void = () => undefined;
+  /** Watches that say nothing until the promise resolves. */
+  #muted: { readonly path: RegExp; readonly end: PromiseWithResolvers<void> } | undefined;
 
   private constructor(
     readonly port: number,
@@ -117,6 +119,17 @@ export class FaultProxy {
   /** Takes all faults away. */
   heal(): void {
     this.#rules.length = 0;
+  }
+
+  /** Such watches stay open and can be opened, but nothing is passed on; other requests work. */
+  mute(path: RegExp): void {
+    this.#muted = { path, end: Promise.withResolvers<void>() };
+  }
+
+  /** What those watches had to say meanwhile is passed on. */
+  unmute(): void {
+    this.#muted?.end.resolve();
+    this.#muted = undefined;
   }
 
   /** Closes all connections now; new ones work. */
@@ -191,7 +204,14 @@ export class FaultProxy {
       await answer.arrayBuffer();
       return void socket.destroy();
     }
-    await passOn(answer, response, fault && 'halfLineAfter' in fault ? fault.halfLineAfter : -1);
+    const lines = fault && 'halfLineAfter' in fault ? fault.halfLineAfter : -1;
+    await passOn(answer, response, lines, () => this.#whileMuted(path));
+  }
+
+  #whileMuted(path: string): Promise<void> | undefined {
+    const muted = this.#muted;
+    if (muted === undefined || !/[?&]watch=/.test(path) || !muted.path.test(path)) return undefined;
+    return muted.end.promise;
   }
 
   #forward(
@@ -239,8 +259,16 @@ function answerStatus(
   response.end(JSON.stringify(statusBody(status, reason, retryAfterSeconds)));
 }
 
-/** Streams an answer on; with `lines` >= 0 only so many whole lines and half of the next. */
-async function passOn(answer: Response, response: ServerResponse, lines: number): Promise<void> {
+/**
+ * Streams an answer on; with `lines` >= 0 only so many whole lines and half of the next. Each piece
+ * waits for what `held` gives.
+ */
+async function passOn(
+  answer: Response,
+  response: ServerResponse,
+  lines: number,
+  held: () => Promise<void> | undefined,
+): Promise<void> {
   const headers: Record<string, string> = {};
   for (const name of ['content-type', 'retry-after', 'audit-id', 'warning']) {
     const value = answer.headers.get(name);
@@ -250,6 +278,7 @@ async function passOn(answer: Response, response: ServerResponse, lines: number)
   response.flushHeaders();
   let left = lines;
   for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
+    await held();
     if (lines < 0) {
       response.write(chunk);
       continue;

@@ -4,7 +4,7 @@ import type { World } from './world.ts';
 
 const LOG_LINES = 80;
 const PAGES = ['lease', 'queues', 'watches', 'expectations', 'intents', 'own-writes', 'store'];
-const NOISE = /"Skipping the controller"|This version does not have/;
+const NOISE = /"Skipping the controller"|This version does not have|"FLAG: /;
 
 /** Owners, their sizes, what the process says about itself, and the end of its log. */
 export async function diagnose(world: World, process: HoldfastManager): Promise<string> {

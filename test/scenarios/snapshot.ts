@@ -13,6 +13,8 @@ const KINDS = [
   'daemonsets',
   'controllerrevisions',
   'persistentvolumeclaims',
+  'cronjobs',
+  'jobs',
   'pods',
 ] as const;
 const CALM_MS = 400;
@@ -20,11 +22,17 @@ const CALM_LOOKS = 4;
 const REVISION = 'deployment.kubernetes.io/revision';
 const HASH = 'pod-template-hash';
 const REVISION_HASH = 'controller-revision-hash';
-const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
+const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|(?<offset>[+-]\d\d:\d\d))/g;
 /** In events about ReplicaSets that are gone by now. */
 const FORMER_SET = /(ReplicaSet web-)[bcdfghjklmnpqrstvwxz2456789]{6,10}(?=:)/g;
 /** In messages about pods that were drawn a name. */
 const DRAWN_POD = /(pods \\"[^"\\]*-)[a-z0-9]{5}(?=\\")/g;
+/** Kinds whose events are compared with their messages. */
+const TOLD_IN_FULL = new Set(['Job', 'CronJob']);
+/** At the end of messages about pods that are gone by now. */
+const DRAWN_NAME = /(?<= pod: .*-)[bcdfghjklmnpqrstvwxz2456789]{5}$/;
+/** In labels and selectors of Jobs. */
+const UID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 const TOKEN_VOLUME = /kube-api-access-[a-z0-9]{5}/g;
 
 export interface Snapshot {
@@ -66,7 +74,10 @@ function sorted<T>(items: T[]): T[] {
 
 function plainEvent(event: Obj): string {
   const { kind, name } = event.involvedObject;
-  return `${kind} ${kind === 'Pod' ? '' : name}: ${event.type} ${event.reason} (${event.source?.component})`;
+  const about = `${kind} ${kind === 'Pod' ? '' : name}`;
+  const told = `${about}: ${event.type} ${event.reason} (${event.source?.component})`;
+  if (!TOLD_IN_FULL.has(kind)) return told;
+  return `${told}: ${event.message.replace(DRAWN_NAME, '<drawn>')}`;
 }
 
 function plainObject(plural: string, object: Obj): Json {
@@ -86,7 +97,16 @@ function plainObject(plural: string, object: Obj): Json {
   if (plural === 'controllerrevisions') return { ...base, data, revision };
   const current = status?.observedGeneration === metadata.generation;
   const { observedGeneration: _o, ...rest } = status ?? {};
-  return { ...base, spec, status: { ...rest, conditions: conditionsOf(status) }, current };
+  const told = { ...rest, ...activeOf(rest), conditions: conditionsOf(status) };
+  return { ...base, spec, status: told, current };
+}
+
+/** The active Jobs of a CronJob by their names. */
+function activeOf({ active }: Json): Json {
+  if (!Array.isArray(active)) return {};
+  return {
+    active: active.map(({ uid: _uid, resourceVersion: _version, ...rest }: Json) => rest),
+  };
 }
 
 function podState({ spec, status }: Obj): Json {
@@ -117,13 +137,28 @@ function renamer(objects: Record<string, Obj[]>, namespace: string): (value: Jso
     const owner = metadata.ownerReferences?.[0]?.name ?? 'free';
     if (hash !== undefined) names.set(hash, `<hash of ${owner} ${revision}>`);
   }
+  // Jobs of CronJobs are named by the minute, pods of Jobs stand in messages.
+  const jobs = (objects.jobs ?? []).map(({ metadata }) => metadata);
+  for (const [at, { name, ownerReferences = [] }] of jobs.sort(byName).entries()) {
+    if (ownerReferences[0]?.kind === 'CronJob') names.set(name, `<job ${at}>`);
+  }
+  for (const { metadata } of objects.pods ?? []) {
+    if (metadata.generateName) names.set(metadata.name, `${metadata.generateName}<drawn>`);
+  }
   return (value) => {
     let text = JSON.stringify(value);
     for (const [hash, name] of names) text = text.replaceAll(hash, name);
-    text = text.replaceAll(namespace, '<namespace>').replaceAll(TIME, '<time>');
-    text = text.replaceAll(TOKEN_VOLUME, '<token volume>').replaceAll(DRAWN_POD, '$1<drawn>');
+    text = text.replaceAll(namespace, '<namespace>').replaceAll(TIME, '<time$<offset>>');
+    text = text
+      .replaceAll(UID, '<uid>')
+      .replaceAll(TOKEN_VOLUME, '<token volume>')
+      .replaceAll(DRAWN_POD, '$1<drawn>');
     return JSON.parse(text.replaceAll(FORMER_SET, '$1<hash of a former set>'));
   };
+}
+
+function byName(a: Json, b: Json): number {
+  return a.name < b.name ? -1 : 1;
 }
 
 function revisionOf(set: Obj): number {

@@ -1,6 +1,4 @@
-/**
- * `holdfast state …`: looking into the memory of a process, also while it runs or after it died.
- */
+/** `holdfast state …`: looking into the memory of a process, also while it runs or after it died. */
 import { type Format, OUTPUT_OPTION, render } from '../output.ts';
 import { type CliPorts, type CommandRow, type OptionRow, UsageFault } from '../ports.ts';
 import { readWords } from '../words.ts';

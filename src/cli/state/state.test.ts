@@ -331,8 +331,7 @@ Journal, newest first
     expect(asked.err).toStartWith('Error: nothing was deleted; --yes deletes state.db');
     const lock = takeProcessLock(dir, 'holdfast (pid 9)');
     const locked = await forget('--yes');
-    // SQLite's locks are the process's own here, so that the refusal comes from SQLite all the
-    // same.
+    // SQLite's locks are the process's own here, so that the refusal comes from SQLite all the same.
     expect(locked.err).toBe(`Error: ${dir} is in use by holdfast (pid 9); stop it first\n`);
     if (lock.held) lock.release();
     const done = await forget('--yes');

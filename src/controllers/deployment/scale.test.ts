@@ -24,10 +24,7 @@ interface Scene {
   readonly expected: Record<string, number>;
 }
 
-/**
- * A Deployment that was of `from` replicas with the first surge, and is now of `to` with the
- * second.
- */
+/** A Deployment that was of `from` replicas with the first surge, and is now of `to` with the second. */
 function stage({ from, to, surge = [0, 0], sizes }: Omit<Scene, 'title' | 'expected'>): Server {
   const before = deployment({ replicas: from, maxSurge: surge[0], maxUnavailable: 1 });
   const after = deployment({ replicas: to, maxSurge: surge[1], maxUnavailable: 1 });

@@ -1,7 +1,4 @@
-/**
- * The sync of one key: Endpoints of a Service that selects pods, or what is left of a Service
- * gone.
- */
+/** The sync of one key: Endpoints of a Service that selects pods, or those of one that is gone. */
 import { FencedError, isConflict, isNamespaceTerminating, isNotFound } from '../../api/errors.ts';
 import { splitKey } from '../../api/meta.ts';
 import { apiVersionOf, ENDPOINTS, type Resource, SERVICES } from '../../api/resource.ts';

@@ -227,8 +227,8 @@ function eventsFor(invalid: number, skipped: number, addressesMax: number): Mirr
   }
   if (skipped > invalid) {
     const message =
-      `A max of ${addressesMax} addresses can be mirrored to EndpointSlices per Endpoints subset. ` +
-      `${skipped} addresses were skipped`;
+      `A max of ${addressesMax} addresses can be mirrored to EndpointSlices per Endpoints ` +
+      `subset. ${skipped} addresses were skipped`;
     events.push({ reason: 'TooManyAddressesToMirror', message });
   }
   return events;

@@ -52,7 +52,8 @@ function build(context: ControllerContext): Controller {
       tracker: sync.tracker,
       isManaged: isMirrored,
       changed: (key) => queue.addAfter(key, batchMs, 'a slice changed'),
-      atStart: true,
+      // The Endpoints they were mirrored from may be gone.
+      found: add,
     }),
   );
   return {

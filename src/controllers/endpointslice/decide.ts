@@ -30,9 +30,7 @@ export interface Observed {
   readonly pods: readonly PodRecord[];
   /** Those of this Service, this family and this controller that aren't being deleted, by name. */
   readonly slices: readonly EndpointSlice[];
-  /**
-   * Zone of each node that a pod is on, "" if it has none; a node that is missing doesn't exist.
-   */
+  /** Zone of each node with a pod, "" if it has none; a node that is missing doesn't exist. */
   readonly zones: ReadonlyMap<string, string>;
   readonly ratios: ZoneRatios;
   /** The Service got hints by the CPUs of zones before. */

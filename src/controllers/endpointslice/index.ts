@@ -1,7 +1,6 @@
 /**
- * endpointslice-controller: keeps the EndpointSlices of each Service that selects pods, from
- * which proxies learn where to send traffic. Start with `decide.ts`: one Service, one family of
- * addresses.
+ * endpointslice-controller: keeps the EndpointSlices of each Service that selects pods, from which
+ * proxies learn where to send traffic. Start with `decide.ts`: one Service in one family.
  */
 import { ENDPOINT_SLICES, NODES, PODS, SERVICES } from '../../api/resource.ts';
 import type { EndpointSlice, Node, Service } from '../../api/types/index.ts';
@@ -64,7 +63,6 @@ function build(context: ControllerContext): Controller {
       tracker: sync.tracker,
       isManaged,
       changed: (key) => queue.addAfter(key, delayMs, 'a slice changed'),
-      atStart: false,
     }),
   );
   return {
@@ -79,10 +77,7 @@ function build(context: ControllerContext): Controller {
   };
 }
 
-/**
- * A node that comes, goes, or changes readiness or zone may leave Services' hints overloading
- * one.
- */
+/** A node that comes, goes, or changes readiness or zone may leave hints that overload a zone. */
 function nodeHandler(
   { zones, hints }: SliceSync,
   nodes: Lister<Node>,

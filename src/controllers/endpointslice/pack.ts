@@ -1,8 +1,7 @@
 /**
  * Packing the endpoints of one set of ports into slices with as few writes as possible, by the
- * steps of upstream's reconcileByPortMapping: endpoints stay where they are, what is new goes
- * first into slices that are written anyway, and the rest into one slice that it nearly fills, or
- * into new ones.
+ * steps of upstream's reconcileByPortMapping: endpoints stay where they are, what is new goes first
+ * into slices that are written anyway, the rest into one slice that it nearly fills, or new ones.
  */
 import type { EndpointSlice, Service, SliceEndpoint, SlicePort } from '../../api/types/index.ts';
 import { type EndpointSet, endpointKey, sameEndpoint } from '../_kit/slices/endpoint-set.ts';

@@ -123,7 +123,7 @@ export class SliceSync {
         removeSlice(this.#ports(), run, owner, slice, because, 'error deleting'),
       );
     }
-    return { refusals, problems: Array.from(problems, (text) => new StepError(text, undefined)) };
+    return { refusals, problems: Array.from(problems, (text) => new Error(text)) };
   }
 
   /** Gives what pods were left out for. */

@@ -96,7 +96,10 @@ function readyIn({ create, update, unchanged }: SliceSet): number {
 /** What each zone must, may and should get; or why there is no such distribution. */
 function allocate(ratios: ZoneRatios, endpoints: number): Allocations | string {
   if (ratios === undefined) {
-    return 'Insufficient Node information: allocatable CPU or zone not specified on one or more nodes';
+    return (
+      'Insufficient Node information: allocatable CPU or zone not specified on one or more ' +
+      'nodes'
+    );
   }
   const counted = `(${endpoints} endpoints, ${ratios.size} zones)`;
   if (ratios.size > endpoints) return `Insufficient number of endpoints ${counted}`;

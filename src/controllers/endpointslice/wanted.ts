@@ -21,9 +21,7 @@ export interface Wanted {
   readonly problems: readonly string[];
 }
 
-/**
- * `zones` gives the zone of each node ("" if it has none); a node that is missing doesn't exist.
- */
+/** `zones`: the zone of each node, "" if it has none; a node that is missing doesn't exist. */
 export function wantedEndpoints(
   service: Service,
   pods: readonly PodRecord[],

@@ -83,8 +83,18 @@ function build(context: ControllerContext): Controller | undefined {
       for (const { identity } of stillUnseen) toDelete.add(keyOfIdentity(identity));
     },
     queues: [
-      { queue: toDelete, workers, reconcile: (key, run) => collector.attemptToDelete(key, run) },
-      { queue: toOrphan, workers, reconcile: (key, run) => collector.attemptToOrphan(key, run) },
+      {
+        queue: toDelete,
+        workers,
+        announcesNothing: true,
+        reconcile: (key, run) => collector.attemptToDelete(key, run),
+      },
+      {
+        queue: toOrphan,
+        workers,
+        announcesNothing: true,
+        reconcile: (key, run) => collector.attemptToOrphan(key, run),
+      },
       { queue: graphChanges, workers: 1, reconcile: async (key) => collector.applyAbsence(key) },
     ],
     debug(path, query) {

@@ -1,4 +1,4 @@
-/** The events of the job controller, one function a reason; those about pods come with pod control. */
+/** The events of the job controller, one function a reason; pod control has those about pods. */
 import type { JobCondition } from '../../api/types/index.ts';
 import type { JobEvent } from './actions.ts';
 

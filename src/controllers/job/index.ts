@@ -44,6 +44,9 @@ function build(context: ControllerContext): Controller {
   const orphans = context.queue('job_orphan_pod', LIMITER);
   const events = context.events(NAME);
   const guard = context.gate('StaleControllerConsistencyJob');
+  if (context.gate('WorkloadWithJob')) {
+    context.log.warning('The feature gate WorkloadWithJob is on: Jobs get no Workloads from us');
+  }
   const shared = {
     caches,
     expectations: context.expectations(),

@@ -122,7 +122,8 @@ function pod(
  * another index that was created instead; of a Job without indexes the same pod is asked for again.
  */
 function check(world: JobWorld, parallelismMax: number, lost: number): void {
-  const { job, active, everSucceeded } = world.server;
+  const { job, active, everSucceeded, violations } = world.server;
+  expect(violations).toEqual([]);
   const { completions, completionMode } = job.spec ?? {};
   const { succeeded = 0, uncountedTerminatedPods } = job.status ?? {};
   const spare = completionMode === 'Indexed' ? lost : 0;
@@ -160,7 +161,8 @@ async function settle(world: JobWorld): Promise<void> {
 }
 
 function checkEnd(world: JobWorld): void {
-  const { job, pods, everSucceeded, everFailed, late } = world.server;
+  const { job, pods, everSucceeded, everFailed, late, violations } = world.server;
+  expect(violations).toEqual([]);
   const ending = finishedType(job);
   expect(ending).not.toBe('');
   const finalizers = [...pods.values()].flatMap(({ metadata }) => metadata.finalizers ?? []);

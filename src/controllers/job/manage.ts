@@ -1,4 +1,4 @@
-/** How many pods a Job should have now: what is created or deleted in a sync (upstream's manageJob). */
+/** How many pods a Job should have now: what a sync creates or deletes (upstream's manageJob). */
 import { isTerminating } from '../../api/pod.ts';
 import { createPods, deletePods, type NewPod, type Steps, type Victim } from './actions.ts';
 import { backoffLeft } from './backoff.ts';
@@ -15,7 +15,7 @@ import { indexedPods, plainPods } from './template.ts';
 import { chooseVictims } from './victims.ts';
 
 /** Most pods created, or deleted, in one sync. */
-export const PODS_PER_SYNC = 500;
+const PODS_PER_SYNC = 500;
 
 /** Shortest delay of a sync that waits for a backoff. */
 const RECREATION_DELAY_MS = 1_000;
@@ -134,7 +134,7 @@ function pendingIndexes(sync: Sync, indexed: IndexState, count: number): readonl
   return freeIndexes(taken, count, indexed.completions);
 }
 
-/** Those of the indexes whose backoff is over; if there are none, how long the first has to wait. */
+/** Those of the indexes whose backoff is over; if none is, how long the first has to wait. */
 function readyIndexes(
   sync: Sync,
   { delayed }: IndexState,

@@ -14,8 +14,8 @@ export class Backoffs {
   }
 
   /**
-   * The backoff of a Job at `now` (ms). A failure that seems to lie in the future is one of now: the
-   * clock was put back, and the Job must not wait for it to get there again.
+   * The backoff of a Job at `now` (ms). A failure that seems to lie in the future is one of now:
+   * the clock was put back, and the Job must not wait for it to get there again.
    */
   get(key: string, uid: string, now: number): Backoff {
     const known = this.#memory.get(key, uid);

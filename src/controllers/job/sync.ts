@@ -83,7 +83,7 @@ export class JobSync {
     const { caches, expectations, podControl, removals, backoffs, failures, guard } = this.#deps;
     const key = keyOf(job.metadata);
     const { uid } = job.metadata;
-    // Before the pods are looked at: one that is created meanwhile must not look like all there are.
+    // Before the pods are looked at: what is seen between the two must not look like everything.
     const satisfied = expectations.satisfied(key, uid);
     const { owner, selectorText, claims } = observeClaims(caches, job);
     const pass = {

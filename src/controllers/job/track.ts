@@ -13,7 +13,7 @@ import { completionsOf, limitsPerIndex } from './spec.ts';
 import { isSuccess, terminalOf } from './verdict.ts';
 
 /** Most UIDs that a status holds for counting, so that it stays below some 20 KB. */
-export const UNCOUNTED_MAX = 500;
+const UNCOUNTED_MAX = 500;
 
 /** What one pass over the ended pods has found. */
 interface Stock {
@@ -152,7 +152,7 @@ function writeIndexes({ indexed, status }: Sync): boolean {
   return changed;
 }
 
-/** Puts the interim condition in and works towards the terminal one; true if there was one to put. */
+/** Puts the interim condition in and turns to the terminal one; true if there was one to put. */
 function writeInterim(sync: Sync): boolean {
   const { finish, status, now } = sync;
   if (finish?.type !== FAILURE_TARGET && finish?.type !== SUCCESS_CRITERIA_MET) return false;

@@ -1,4 +1,4 @@
-/** Whether a Job ends, and why: the tests in upstream's order, of which the first that is met counts. */
+/** Whether a Job ends, and why: upstream's tests in their order, the first that is met counts. */
 import { timeMs } from '../../api/time.ts';
 import type { Job, JobCondition } from '../../api/types/index.ts';
 import type { JobPod, Steps } from './actions.ts';

@@ -25,7 +25,7 @@ export function chooseVictims({ active, surplus, completions }: VictimInput): re
   return [...victims, ...ordered.slice(0, missing).map((pod) => ({ pod, because }))];
 }
 
-/** Negative if `a` goes before `b`: the one that has done less, by upstream's short list of rules. */
+/** Negative if `a` goes before `b`: it has done less, by upstream's short list of rules. */
 export function compareForRemoval(a: JobPod, b: JobPod): number {
   const unassigned = Number(a.nodeName !== '') - Number(b.nodeName !== '');
   if (unassigned !== 0) return unassigned;

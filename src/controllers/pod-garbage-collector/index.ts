@@ -1,6 +1,6 @@
 /**
- * pod-garbage-collector-controller: deletes pods that nobody else will: too many ended ones,
- * those on nodes that are lost or gone, and those that were deleted before they came to a node.
+ * pod-garbage-collector-controller: deletes pods that nobody else will: too many ended ones, those
+ * on nodes that are lost or gone, and those that were deleted before they came to a node.
  * `decide.ts` says which.
  */
 import { NODES, PODS } from '../../api/resource.ts';
@@ -84,8 +84,13 @@ function build(context: ControllerContext): Controller {
   return {
     start: () => rounds.add(ROUND),
     queues: [
-      { queue: rounds, workers: 1, reconcile: (_key, run) => round(run) },
-      { queue: vanished, workers: 1, reconcile: orphans },
+      {
+        queue: rounds,
+        workers: 1,
+        announcesNothing: true,
+        reconcile: (_key, run) => round(run),
+      },
+      { queue: vanished, workers: 1, announcesNothing: true, reconcile: orphans },
     ],
   };
 }

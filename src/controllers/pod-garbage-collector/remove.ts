@@ -1,6 +1,4 @@
-/**
- * Deleting a pod by force: it is marked as failed first, so that whoever counts it sees its end.
- */
+/** Deleting a pod by force: it is marked as failed first, so that its end can be counted. */
 import { FencedError, isNotFound } from '../../api/errors.ts';
 import { PODS } from '../../api/resource.ts';
 import { timeText } from '../../api/time.ts';

@@ -107,15 +107,37 @@ describe('the number of pods', () => {
     expect(statusOf(run)).toMatchObject({ replicas: 1 });
   });
 
-  test('a deletion that was announced and got no answer is sent again, and nothing else', async () => {
-    const set = replicaSetOf({ spec: { replicas: 5 }, status: settled });
+  test('a deletion that was announced and got no answer is sent again before any other', async () => {
+    const set = replicaSetOf({ spec: { replicas: 1 }, status: settled });
     const { sync, podControl } = setUp(set, ownPods(3, set));
     podControl.going.add('uid-web-0');
     await sync();
     expect(podControl.deleted).toMatchObject([
       { record: { uid: 'uid-web-0' }, because: 'its deletion was announced and got no answer' },
     ]);
-    expect(podControl.created).toEqual([]);
+  });
+
+  test.each([
+    [5, 2],
+    [3, 0],
+  ])(
+    'with 3 pods and %d wanted by now, an unanswered deletion is not sent again',
+    async (replicas, created) => {
+      const set = replicaSetOf({ spec: { replicas }, status: settled });
+      const { sync, podControl } = setUp(set, ownPods(3, set));
+      podControl.going.add('uid-web-0');
+      await sync();
+      expect(podControl.deleted).toEqual([]);
+      expect(podControl.created).toHaveLength(created);
+    },
+  );
+
+  test('of unanswered deletions only as many are sent again as pods are too many', async () => {
+    const set = replicaSetOf({ spec: { replicas: 2 }, status: settled });
+    const { sync, podControl } = setUp(set, ownPods(3, set));
+    for (const uid of ['uid-web-0', 'uid-web-1']) podControl.going.add(uid);
+    await sync();
+    expect(podControl.deleted).toHaveLength(1);
   });
 });
 

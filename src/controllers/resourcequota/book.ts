@@ -7,7 +7,7 @@ type Texts = Readonly<Record<string, string>>;
 interface Entry {
   /** spec.hard as last seen. */
   readonly hard: Texts;
-  /** Names of status.hard. */
+  /** Names of status.hard, and of spec.hard: the status we wrote last may not be seen yet. */
   readonly names: readonly string[];
 }
 
@@ -22,7 +22,8 @@ export class QuotaBook {
     this.#namespaces.set(namespace, quotas);
     const hard = spec?.hard ?? {};
     const before = quotas.get(key);
-    quotas.set(key, { hard, names: Object.keys(status?.hard ?? {}) });
+    const names = Object.keys({ ...status?.hard, ...hard });
+    quotas.set(key, { hard, names });
     return before === undefined || !sameTexts(before.hard, hard);
   }
 
@@ -39,7 +40,7 @@ export class QuotaBook {
     return this.#namespaces.has(namespace);
   }
 
-  /** Keys of the quotas of a namespace whose status limits a name that `measures` knows. */
+  /** Keys of the quotas of a namespace that limit a name that `measures` knows. */
   limiting(namespace: string, measures: (name: string) => boolean): readonly string[] {
     const quotas = this.#namespaces.get(namespace);
     if (quotas === undefined) return [];

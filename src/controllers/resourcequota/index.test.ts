@@ -235,6 +235,16 @@ describe('what goes away makes quotas due that limit it', () => {
     expect(primary.drain()).toEqual(['default/w']);
   });
 
+  test('also before their own status has been seen', async () => {
+    const { quotas, informers, primary, replenish } = setUp();
+    const pod = asking('a', '1');
+    informers.pods().put(pod);
+    quotas.put(quotaOf({ pods: '1' }));
+    informers.pods().remove(pod);
+    await replenish();
+    expect(primary.drain()).toEqual(['default/q']);
+  });
+
   test('in namespaces without a quota costs nothing', async () => {
     const { informers, replenish } = setUp();
     const pod = asking('a', '1');
@@ -269,6 +279,47 @@ describe('what goes away makes quotas due that limit it', () => {
     await sync();
     services.put(service('ClusterIP', '2'));
     expect(await replenish()).toEqual(['services default']);
+  });
+});
+
+describe('an object that a written status did not count', () => {
+  // The fake server gives its writes versions from 1000 on.
+  const seenLate = (name: string, resourceVersion: string) =>
+    asking(name, '1', { resourceVersion });
+
+  test('makes its quota due if it was there before the writing', async () => {
+    const { quotas, informers, replenish, sync, primary } = setUp();
+    quotas.put(quotaOf({ pods: '9' }));
+    expect((await sync()).status?.used).toEqual({ pods: '0' });
+    informers.pods().put(seenLate('late', '999'));
+    expect(await replenish()).toEqual(['pods default']);
+    expect(primary.drain()).toEqual(['default/q']);
+    expect((await sync()).status?.used).toEqual({ pods: '1' });
+  });
+
+  test('does not if it came afterwards: admission has charged it', async () => {
+    const { quotas, informers, replenish, sync } = setUp();
+    quotas.put(quotaOf({ pods: '9' }));
+    await sync();
+    informers.pods().put(seenLate('new', '2000'));
+    informers.followed
+      .serve(MAPS)
+      .put({ metadata: { ...thing('m').metadata, resourceVersion: '2001' } });
+    expect(await replenish()).toEqual([]);
+  });
+
+  test('is counted again if it appeared during the writing', async () => {
+    const { quotas, informers, controller, primary } = setUp();
+    quotas.put(quotaOf({ pods: '9' }));
+    primary.drain();
+    const run = new FakeRun(NOW);
+    const { update } = run;
+    run.update = async (...given) => {
+      informers.pods().put(seenLate('between', '999'));
+      return (await update.apply(run, given)) as never;
+    };
+    await controller.queues[0]!.reconcile('default/q', run);
+    expect(primary.drain()).toEqual(['default/q']);
   });
 });
 

@@ -21,6 +21,7 @@ import type { Informer, ObjectRecord } from '../../runtime/informer/types.ts';
 import { QuotaBook } from './book.ts';
 import { decide, sameLimits } from './decide.ts';
 import { Meter } from './meter.ts';
+import { MissedObjects } from './missed.ts';
 import { Monitors, quotaFollows } from './monitors.ts';
 
 const NAME = 'resourcequota-controller';
@@ -49,14 +50,16 @@ function build(context: ControllerContext): Controller {
   const quotas = context.informers.of<ResourceQuota>(RESOURCE_QUOTAS);
   const book = new QuotaBook();
   const meter = new Meter(() => context.clock.sleep(0));
-  const monitors = new Monitors({ context, meter, book, changes });
+  const missed = new MissedObjects();
+  const monitors = new Monitors({ context, meter, book, missed, changes });
   monitors.begin();
-  watchQuotas({ quotas, book, meter, monitors, primary, urgent });
+  watchQuotas({ quotas, book, meter, missed, monitors, primary, urgent });
   const workers = Number(context.flags[WORKERS_FLAG]);
   const reconcile = async (key: string, run: SyncRun): Promise<void> => {
     await monitors.ready();
     const quota = quotas.lister.get(key);
-    if (quota !== undefined) await sync(quota, { meter, monitors }, run);
+    if (quota === undefined) return;
+    if (await sync(quota, { meter, missed, monitors }, run)) primary.add(key);
   };
   return {
     async start(signal) {
@@ -64,8 +67,8 @@ function build(context: ControllerContext): Controller {
       void resync(context, quotas, primary, signal);
     },
     queues: [
-      { queue: primary, workers, reconcile },
-      { queue: urgent, workers, reconcile },
+      { queue: primary, workers, announcesNothing: true, reconcile },
+      { queue: urgent, workers, announcesNothing: true, reconcile },
       {
         queue: changes,
         workers: 1,
@@ -83,13 +86,15 @@ interface Watching {
   readonly quotas: Informer<ResourceQuota>;
   readonly book: QuotaBook;
   readonly meter: Meter;
+  readonly missed: MissedObjects;
   readonly monitors: Monitors;
   readonly primary: WorkQueue;
   readonly urgent: WorkQueue;
 }
 
 /** Only new limits make a quota due; its status is what this controller writes itself. */
-function watchQuotas({ quotas, book, meter, monitors, primary, urgent }: Watching): void {
+function watchQuotas(watching: Watching): void {
+  const { quotas, book, meter, missed, monitors, primary, urgent } = watching;
   const look = ({ key }: ObjectRecord): void => {
     let quota: ResourceQuota | undefined;
     try {
@@ -107,7 +112,10 @@ function watchQuotas({ quotas, book, meter, monitors, primary, urgent }: Watchin
     add: look,
     update: look,
     delete({ key, namespace }) {
-      if (book.remove(namespace, key)) meter.forget(namespace);
+      if (book.remove(namespace, key)) {
+        meter.forget(namespace);
+        missed.forget(namespace);
+      }
       primary.add(key);
     },
   });
@@ -121,22 +129,27 @@ function isUrgent(quota: ResourceQuota, monitors: Monitors): boolean {
   return unknown.some((name) => [...monitors.evaluators()].some((one) => one.measures(name)));
 }
 
+/** True if the quota must be counted again: objects appeared while its status was written. */
 async function sync(
   quota: ResourceQuota,
-  { meter, monitors }: Pick<Watching, 'meter' | 'monitors'>,
+  { meter, missed, monitors }: Pick<Watching, 'meter' | 'missed' | 'monitors'>,
   run: SyncRun,
-): Promise<void> {
+): Promise<boolean> {
+  const { namespace = '', name } = quota.metadata;
+  const before = missed.counting(namespace);
+  let again = false;
   const { amounts, problems } = await meter.measure(quota, monitors.evaluators(), run.now);
   const next = decide(quota, amounts);
   if (next !== undefined) {
     const { hard, used, because } = next;
-    const { namespace = '', name } = quota.metadata;
     const at = { namespace, name, subresource: 'status' };
     const body = { ...quota, ...TYPE, status: { hard, used } };
-    await run.client.update<ResourceQuota>(RESOURCE_QUOTAS, at, body, { because });
+    const stored = await run.client.update<ResourceQuota>(RESOURCE_QUOTAS, at, body, { because });
+    again = missed.written(namespace, stored.metadata.resourceVersion, before);
   }
   if (problems.length === 1) throw new Error(problems.join(''));
   if (problems.length > 1) throw new Error(`[${problems.join(', ')}]`);
+  return again;
 }
 
 /** Counts everything anew at the start and in a fixed period until the lead ends; 0: never. */

@@ -70,9 +70,7 @@ export class Meter {
     return { amounts: new Map(amounts), problems };
   }
 
-  /**
-   * An object appeared or changed: true if it costs something else than when it was priced last.
-   */
+  /** An object appeared or changed: true if it costs something else than when priced last. */
   reprice(evaluator: Evaluator, record: ObjectRecord): boolean {
     const prices = this.#known.get(placeOf(evaluator, record.namespace));
     if (prices === undefined || evaluator.price === undefined) return false;

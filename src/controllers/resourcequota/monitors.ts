@@ -11,6 +11,7 @@ import type {
 import type { QuotaBook } from './book.ts';
 import { counting, type Evaluator } from './evaluators.ts';
 import type { Meter } from './meter.ts';
+import type { MissedObjects } from './missed.ts';
 import { isChargedPhase } from './pods.ts';
 import { DEVICE_CLASSES, deviceEvaluator, RESOURCE_CLAIMS, typedEvaluators } from './prices.ts';
 
@@ -48,11 +49,12 @@ export interface MonitorsDeps {
   readonly context: ControllerContext;
   readonly meter: Meter;
   readonly book: QuotaBook;
-  /** Takes "resource namespace": something there costs less now. */
+  readonly missed: MissedObjects;
+  /** Takes "resource namespace": what is there must be counted again. */
   readonly changes: WorkQueue;
 }
 
-/** The evaluators there are, and what tells them that usage went down. */
+/** The evaluators there are, and what tells that usage went down or was counted too low. */
 export class Monitors {
   readonly #deps: MonitorsDeps;
   readonly #evaluators = new Map<string, Evaluator>();
@@ -124,25 +126,29 @@ export class Monitors {
   }
 
   #handler(evaluator: Evaluator): Handler<ObjectRecord> {
-    const { meter, book, changes } = this.#deps;
-    const cheaper = ({ namespace }: ObjectRecord): void => {
+    const { meter, book, missed, changes } = this.#deps;
+    const recount = ({ namespace }: ObjectRecord): void => {
       if (book.has(namespace)) changes.add(`${evaluator.resource} ${namespace}`);
     };
-    if (evaluator.price === undefined || evaluator.isVolatile) return { delete: cheaper };
+    const hasPrices = evaluator.price !== undefined && !evaluator.isVolatile;
+    const add = (record: ObjectRecord, initial: boolean): void => {
+      if (initial || !book.has(record.namespace)) return;
+      // Admission has charged it; remember the price to notice when it changes.
+      if (hasPrices) meter.reprice(evaluator, record);
+      if (missed.appeared(record)) recount(record);
+    };
+    if (!hasPrices) return { add, delete: recount };
     const arePods = evaluator.resource === resourceId(PODS);
     return {
-      add(record, initial) {
-        // Admission has charged it; remember the price to notice when it changes.
-        if (!initial && book.has(record.namespace)) meter.reprice(evaluator, record);
-      },
+      add,
       update(record, before) {
         if (!book.has(record.namespace)) return;
         const isOther = record.uid !== before.uid;
         if (isOther || (arePods && hasEnded(record as PodRecord, before as PodRecord))) {
-          cheaper(record);
-        } else if (meter.reprice(evaluator, record)) cheaper(record);
+          recount(record);
+        } else if (meter.reprice(evaluator, record)) recount(record);
       },
-      delete: cheaper,
+      delete: recount,
     };
   }
 

@@ -9,9 +9,7 @@ export function requirementsOf({ spec }: ResourceQuota): readonly ScopeRequireme
   return [...named, ...(spec?.scopeSelector?.matchExpressions ?? [])];
 }
 
-/**
- * True if the quota counts an object with these facts; a scope that it does not know never holds.
- */
+/** True if the quota counts an object with these facts; a scope it does not know never holds. */
 export function inScope(requirements: readonly ScopeRequirement[], facts: ScopeFacts): boolean {
   return requirements.every((requirement) => holds(requirement, facts));
 }
@@ -41,9 +39,7 @@ function holds(requirement: ScopeRequirement, { pod, ...rest }: ScopeFacts): boo
   }
 }
 
-/**
- * One of the values satisfies the requirement, as a label would; without any, none does by name.
- */
+/** One of the values satisfies the requirement as a label would; without any, none by name. */
 function matchesAny(requirement: ScopeRequirement, values: readonly string[]): boolean {
   const { scopeName: key, operator } = requirement;
   if (operator === 'Exists') return values.length > 0;

@@ -71,7 +71,8 @@ function build(context: ControllerContext): Controller {
     await unlessGone(run.client.delete(JOBS, placeOf(job), options));
     durations.observe((clock.now() - due.expiredAt) / 1_000);
   };
-  return { queues: [{ queue, workers: Number(flags[WORKERS_FLAG]), reconcile }] };
+  const workers = Number(flags[WORKERS_FLAG]);
+  return { queues: [{ queue, workers, announcesNothing: true, reconcile }] };
 }
 
 function placeOf({ metadata }: Job): { readonly namespace: string; readonly name: string } {

@@ -15,9 +15,7 @@ import { LabelGroups } from './label-groups.ts';
 import { PARTIAL, type ResourceTraits } from './traits.ts';
 import type { Lister, ObjectRecord } from './types.ts';
 
-/**
- * The record is known but the disk lost the whole object; the worker fetches it and tries again.
- */
+/** The record is known but the disk lost the whole object; the worker fetches it and tries again. */
 export class ObjectUnavailable extends Error {
   readonly resource: Resource;
   readonly key: string;

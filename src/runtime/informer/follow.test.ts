@@ -303,6 +303,26 @@ describe('what is not resumed', () => {
   });
 });
 
+describe('a resource that can not be read', () => {
+  test('keeps nobody from writing, and harms no other', async () => {
+    const process = new Process();
+    process.api.broken.add('widgets.example.com');
+    await process.start();
+    expect(process.followed(WIDGETS).informer.synced()).toBe(false);
+    await process.clock.advance(60_000);
+    await process.settle();
+    expect(process.informers.trusted()).toBe(true);
+    process.api.put(DEPLOYMENTS, inNamespace('web'));
+    await process.settle();
+    expect(process.names(SETS)).toEqual(['web']);
+    process.api.broken.clear();
+    await process.clock.advance(60_000);
+    await process.settle();
+    expect(process.followed(WIDGETS).informer.synced()).toBe(true);
+    await process.stop();
+  });
+});
+
 describe('records of followed resources', () => {
   test('share their ties and tell of finalizers', async () => {
     const process = new Process(new FakeApi(), memoryStore(), true);

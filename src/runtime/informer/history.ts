@@ -50,6 +50,22 @@ export function createHistoryCheck(deps: HistoryDeps): HistoryCheck {
   return new History(deps);
 }
 
+/**
+ * The same check for a cache whose troubles say nothing about the API server: its kind may be going
+ * away, or another server may answer for it. Writing must not wait for it to recover.
+ */
+export function bystander(history: HistoryCheck): HistoryCheck {
+  return {
+    verified: (signal) => history.verified(signal),
+    trusted: () => history.trusted(),
+    mustCompare: (resource) => history.mustCompare(resource),
+    compared: (resource) => history.compared(resource),
+    expired: (resource) => history.expired(resource),
+    uncleanEnd: () => undefined,
+    rewound: (resource) => history.rewound(resource),
+  };
+}
+
 class History implements HistoryCheck {
   readonly #deps: HistoryDeps;
   readonly #pending = new Set<string>();

@@ -1,7 +1,4 @@
-/**
- * An informer: one resource's cache, its reflector, and the handlers of the controllers that
- * lead.
- */
+/** An informer: one resource's cache, its reflector, and the handlers of the controllers that lead. */
 import type { Resource } from '../../api/resource.ts';
 import type { KubeObject } from '../../api/types/index.ts';
 import type { Logger } from '../log.ts';

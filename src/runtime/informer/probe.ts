@@ -9,8 +9,8 @@ const IMPOSSIBLE_NAME = 'holdfast-probe-of-no-object..';
 const PROBE_SECONDS = 5;
 
 /**
- * The version a consistent read of `resource` would have now. Uses a watch-list of a name that
- * can't exist; servers without watch-list answer a LIST of one object instead. Throws ApiError or
+ * The version a consistent read of `resource` would have now. Uses a watch-list of a name that can't
+ * exist; servers without watch-list answer a LIST of one object instead. Throws ApiError or
  * TransportError.
  */
 export async function probeVersion(

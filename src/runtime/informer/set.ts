@@ -11,7 +11,7 @@ import type { Random } from '../random.ts';
 import { aggregatedGroupVersions } from './aggregated.ts';
 import { ResourceCache } from './cache.ts';
 import { Follower, type Following, type FollowMode } from './follow.ts';
-import { createHistoryCheck, type HistoryCheck } from './history.ts';
+import { bystander, createHistoryCheck, type HistoryCheck } from './history.ts';
 import { CachedInformer } from './informer.ts';
 import { Reflector } from './reflector.ts';
 import type { ReflectorMetrics } from './reflector-metrics.ts';
@@ -258,7 +258,9 @@ export class Informers implements InformerSet {
 
   #follow(resource: Resource, mode: FollowMode, resumable: boolean): AnyInformer {
     const id = resourceId(resource);
-    const { signal, history, turns } = this.#begun;
+    const { signal, turns } = this.#begun;
+    const hasFixed = this.#informers.size > this.#ends.size;
+    const history = hasFixed ? bystander(this.#begun.history) : this.#begun.history;
     const isStored = resumable && !isNeverStored(id);
     if (!isStored) this.#dropRows(id);
     const rows = isStored ? this.#deps.store.objects : UNSTORED;

@@ -1,6 +1,4 @@
-/**
- * What is particular about caching a resource: its record, its indexes, what never reaches disk.
- */
+/** What is particular about caching a resource: its record, its indexes, what never reaches disk. */
 import { sameController, sameMap } from '../../api/meta.ts';
 import { podRecordFields, type Share } from '../../api/pod.ts';
 import { projectionOf } from '../../api/projection.ts';

@@ -54,9 +54,7 @@ export interface PodRecord extends ObjectRecord {
   /** spec.hostname and spec.subdomain, "" if unset. */
   readonly hostname: string;
   readonly subdomain: string;
-  /**
-   * Of containers, then of restartable init containers; one list for all pods that have the same.
-   */
+  /** Of containers, then of restartable init containers; one list for all pods that have the same. */
   readonly namedPorts: readonly NamedPort[];
   /** Undefined for pods that no Job ever had anything to do with. */
   readonly job: JobPodFields | undefined;
@@ -79,17 +77,12 @@ export interface Handler<R extends ObjectRecord> {
 
 /** Reads one resource from the cache. Results are read-only and must not be kept across awaits. */
 export interface Lister<T extends KubeObject, R extends ObjectRecord = ObjectRecord> {
-  /**
-   * The whole object, or undefined. Throws ObjectUnavailable if the disk lost it (the worker
-   * heals that).
-   */
+  /** The whole object, or undefined. Throws ObjectUnavailable if the disk lost it (the worker heals that). */
   get(key: string): T | undefined;
   record(key: string): R | undefined;
   /** Records of a namespace ("" = all). */
   list(namespace: string): readonly R[];
-  /**
-   * Records of a namespace whose labels match; each set of labels that many share is asked once.
-   */
+  /** Records of a namespace whose labels match; each set of labels that many share is asked once. */
   selected(namespace: string, matches: (labels: R['labels']) => boolean): readonly R[];
   /** Records controlled by this UID. */
   controlledBy(uid: string): readonly R[];
@@ -102,10 +95,7 @@ export interface Lister<T extends KubeObject, R extends ObjectRecord = ObjectRec
 export interface Informer<T extends KubeObject, R extends ObjectRecord = ObjectRecord> {
   readonly resource: Resource;
   readonly lister: Lister<T, R>;
-  /**
-   * Handlers get an add for each stored object on start, then changes. Removed when the lead
-   * ends.
-   */
+  /** Handlers get an add for each stored object on start, then changes. Removed when the lead ends. */
   addHandler(handler: Handler<R>): void;
   /** Holds a complete state of some moment. */
   synced(): boolean;

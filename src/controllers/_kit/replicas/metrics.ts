@@ -1,6 +1,4 @@
-/**
- * Metrics of the replica engine; ReplicationControllers count into the same family, as upstream.
- */
+/** Metrics of the replica engine; ReplicationControllers count into the same family, as upstream. */
 import type { Metrics } from '../../../runtime/metrics.ts';
 
 /** What the age ratio looks at in a pod. */

@@ -99,11 +99,6 @@ export class ReplicaSync<T extends KubeObject> {
       run.note('earlier creations or deletions are not all seen yet: only the status is written');
       return NOT_MANAGED;
     }
-    const unanswered = this.#unanswered(seen, pods);
-    if (unanswered.length > 0) {
-      const error = await deletePods(this.#deps, run, seen, unanswered);
-      return { verb: 'delete', error };
-    }
     const wanted = set.spec?.replicas ?? 1;
     const plan = planReplicas({ wanted, active: pods.length });
     if (plan.verb === 'none') return NOT_MANAGED;
@@ -117,7 +112,8 @@ export class ReplicaSync<T extends KubeObject> {
   }
 
   /**
-   * Deletions that were announced and got no answer: sent again, they hit the same pods or none.
+   * Deletions that were announced and got no answer go first among those still due: sent again, they
+   * hit the same pods or none. Nothing is deleted that is wanted by now.
    */
   #unanswered({ set }: Observed<T>, pods: readonly PodRecord[]): Choice<PodRecord>[] {
     const announced = this.#deps.podControl.deleting(set.metadata.uid);
@@ -135,6 +131,8 @@ export class ReplicaSync<T extends KubeObject> {
     surplus: number,
   ): Promise<unknown> {
     const { clock, useDeletionCost: useCost, reportAges } = this.#deps;
+    const unanswered = this.#unanswered(seen, pods).slice(0, count);
+    if (unanswered.length > 0) return deletePods(this.#deps, run, seen, unanswered);
     const ordered = count < pods.length;
     const siblings = ordered ? siblingsPerNode(this.#deps, seen.set) : new Map<string, number>();
     const now = clock.now();

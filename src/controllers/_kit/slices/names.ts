@@ -11,9 +11,7 @@ export const LEADER_ANNOTATION = 'control-plane.alpha.kubernetes.io/leader';
 
 const NAME_BYTES_MAX = 253;
 
-/**
- * Name prefix of the slices of a Service or of Endpoints; with a dash while there is room for it.
- */
+/** Name prefix of the slices of a Service or of Endpoints; a dash follows if there is room. */
 export function slicePrefix(name: string): string {
   return name.length < NAME_BYTES_MAX ? `${name}-` : name;
 }

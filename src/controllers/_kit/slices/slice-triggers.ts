@@ -1,7 +1,4 @@
-/**
- * From events of slices to the owners that must be synced: what others did to them, not what we
- * did.
- */
+/** From events of slices to the owners to be synced: what others did to them, not what we did. */
 import { SERVICE_NAME_LABEL } from '../../../api/service.ts';
 import type { EndpointSlice } from '../../../api/types/index.ts';
 import type { Handler, Lister, ObjectRecord } from '../../../runtime/informer/types.ts';
@@ -13,8 +10,8 @@ export interface SliceTriggersOptions {
   isManaged(labels: ObjectRecord['labels']): boolean;
   /** An owner's slices may be wrong. */
   changed(ownerKey: string): void;
-  /** Slices that were there at the start count as news; else their owners are synced anyway. */
-  readonly atStart: boolean;
+  /** An owner of slices that were there at the start; absent: owners are synced then anyway. */
+  found?(ownerKey: string): void;
 }
 
 /** Handler of slices, by upstream's rules. Keys are made of the slice's namespace and its label. */
@@ -26,8 +23,10 @@ export function sliceHandler(options: SliceTriggersOptions): Handler<ObjectRecor
   };
   return {
     add: (record, initial) => {
-      if (initial && !options.atStart) return;
-      if (isManaged(record.labels) && isNews(options, record)) changed(record);
+      const key = isManaged(record.labels) ? ownerKeyOf(record) : undefined;
+      if (key === undefined) return;
+      if (initial) options.found?.(key);
+      else if (isNews(options, record)) options.changed(key);
     },
     update: (record, previous) => {
       if (record.labels[SERVICE_NAME_LABEL] !== previous.labels[SERVICE_NAME_LABEL]) {

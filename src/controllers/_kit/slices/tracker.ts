@@ -1,7 +1,7 @@
 /**
  * What this process wrote to the slices of each owner, so that a sync never starts from a cache
- * that hasn't seen it, and its own writes bring no new sync. Follows upstream's
- * EndpointSliceTracker; what must outlive the process is noted by the own-write guard.
+ * that hasn't seen it, and its own writes bring no new sync. Follows upstream's tracker; what must
+ * outlive the process is noted by the own-write guard.
  */
 import type { KubeObject } from '../../../api/types/index.ts';
 

@@ -2,8 +2,7 @@
  * When the change happened that a sync is about to write, for the annotation that latency is
  * measured by. Follows upstream's TriggerTimeTracker: the creation of the Service at first sight,
  * afterwards the earliest change of readiness that was not there before. Upstream forgets at a
- * restart and calls every Service's creation the trigger; here the latest change seen is
- * remembered.
+ * restart and takes every Service's creation again; here the latest change seen is remembered.
  */
 import { timeMs, timeText } from '../../../api/time.ts';
 import type { Service } from '../../../api/types/index.ts';

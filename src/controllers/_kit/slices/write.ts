@@ -1,7 +1,4 @@
-/**
- * Writing the slices of one owner: creates, then updates, then deletes, ending at the first
- * error.
- */
+/** Writing the slices of one owner: creates, updates, deletes, ending at the first error. */
 import {
   ApiError,
   isConflict,
@@ -155,9 +152,7 @@ function nameOf({ kind, namespace, name }: SliceOwner): string {
   return `${kind} ${namespace}/${name}`;
 }
 
-/**
- * Refusals are told with what was tried; a lost Lease and mistakes of our own go on as they are.
- */
+/** Refusals are told with what was tried; a lost Lease and our own mistakes go on as they are. */
 function inWords(error: unknown, what: string): unknown {
   if (!(error instanceof ApiError || error instanceof TransportError)) return error;
   return new StepError(`${what}: ${error.message}`, error);

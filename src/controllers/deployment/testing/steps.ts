@@ -4,9 +4,7 @@ import type { Action, Knowledge } from '../actions.ts';
 import { sizeOf } from '../sizes.ts';
 import type { Server } from './server.ts';
 
-/**
- * Steps as short words: "scaleReplicaSet web-1 to 3", "event ScalingReplicaSet", "updateStatus".
- */
+/** Steps as short words: "scaleReplicaSet web-1 to 3", "event ScalingReplicaSet", "updateStatus". */
 export function inShort(actions: readonly Action[]): string[] {
   return actions.map((action) => {
     switch (action.kind) {

@@ -1,7 +1,4 @@
-/**
- * A cluster of one Deployment for generated tests: ReplicaSets that make pods, pods that get
- * ready.
- */
+/** A cluster of one Deployment for generated tests: ReplicaSets that make pods, pods that get ready. */
 import type { Deployment, ReplicaSet } from '../../../api/types/index.ts';
 import type { Action } from '../actions.ts';
 import { splitReplicaSets } from '../find.ts';
@@ -60,10 +57,7 @@ export class World {
       .map(({ metadata }) => metadata.name);
   }
 
-  /**
-   * True if the rollout has arrived: all wanted pods are new and available, and no old one is
-   * left.
-   */
+  /** True if the rollout has arrived: all wanted pods are new and available, and no old one is left. */
   get arrived(): boolean {
     const { newRS, oldRSs } = splitReplicaSets(this.server.deployment, this.#sets());
     const wanted = wantedOf(this.server.deployment);
@@ -100,9 +94,7 @@ export class World {
     }
   }
 
-  /**
-   * Lets everything work until nothing moves any more, `rounds` at most. Gives the rounds needed.
-   */
+  /** Lets everything work until nothing moves any more, `rounds` at most. Gives the rounds needed. */
   calmDown(rounds: number): number {
     for (let round = 1; round <= rounds; round++) {
       for (let which = 0; which < this.#sets().length; which++) {

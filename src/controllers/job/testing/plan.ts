@@ -1,6 +1,4 @@
-/**
- * Runs one decision about a Job and keeps what it asked for; the answers are a test's to choose.
- */
+/** Runs one decision about a Job and keeps what it asked for; a test chooses the answers. */
 import type { Job, JobStatus, Pod } from '../../../api/types/index.ts';
 import type { Action, Answer, Count, JobEvent, NewPod, Steps, Victim } from '../actions.ts';
 import { type Backoff, NO_BACKOFF } from '../backoff.ts';

@@ -28,10 +28,10 @@ export class JobServer {
   /** UIDs of all pods that ever succeeded, or ended otherwise while the Job ran. */
   readonly everSucceeded = new Set<string>();
   readonly everFailed = new Set<string>();
-  /**
-   * Of those that succeeded: they were being deleted, and may have been counted as failed before.
-   */
+  /** Of those that succeeded: being deleted then, they may have been counted as failed before. */
   readonly late = new Set<string>();
+  /** Statuses that no API server would take. */
+  readonly violations: string[] = [];
   /** Pods that were created, ever. */
   created = 0;
   now: number;
@@ -83,7 +83,9 @@ export class JobServer {
     if (body.metadata.resourceVersion !== this.job.metadata.resourceVersion) {
       throw refusal(409, 'Conflict');
     }
-    checkStatus(body);
+    const problems = problemsOf(body);
+    this.violations.push(...problems);
+    if (problems.length > 0) throw refusal(422, 'Invalid');
     this.#storeJob({ ...this.job, status: JSON.parse(JSON.stringify(body.status)) });
     return this.job;
   }
@@ -176,14 +178,14 @@ export class JobServer {
   }
 }
 
-/** What the API server demands of a status. */
-function checkStatus({ status }: Job): void {
+/** What the API server would find wrong with a status. */
+function problemsOf({ status }: Job): string[] {
   const { active = 0, ready = 0, terminating = 0, conditions = [], completionTime } = status ?? {};
   const { succeeded = [], failed = [] } = status?.uncountedTerminatedPods ?? {};
   const ended = conditions.some(
     ({ type, status: value }) => (type === 'Complete' || type === 'Failed') && value === 'True',
   );
-  const wrong = [
+  const problems = [
     ready > active && 'more ready than active pods',
     (active < 0 || ready < 0 || terminating < 0) && 'a negative count',
     ended && active > 0 && 'ended with active pods',
@@ -191,8 +193,8 @@ function checkStatus({ status }: Job): void {
     ended && succeeded.length + failed.length > 0 && 'ended with uncounted pods',
     !ended && completionTime !== undefined && 'a completion time before the end',
     new Set([...succeeded, ...failed]).size < succeeded.length + failed.length && 'a UID twice',
-  ].filter((one) => one !== false);
-  if (wrong.length > 0) throw new Error(`invalid status: ${wrong.join(', ')}`);
+  ];
+  return problems.filter((problem) => problem !== false);
 }
 
 /** For readers of objects: the pod or the Job at a key. */

@@ -1,7 +1,4 @@
-/**
- * Services, pods and nodes for tests of endpoints: a plain good one, changed by what a test
- * gives.
- */
+/** Services, pods and nodes for tests of endpoints: a plain good one, changed by what a test gives. */
 import { podRecordFields } from '../../../../api/pod.ts';
 import { timeText } from '../../../../api/time.ts';
 import type {

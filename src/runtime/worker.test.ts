@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'bun:test';
+import type { KubeClient } from '../kube/types.ts';
+import type { QueueDefinition, SyncRun } from './controller.ts';
+import type { Logger } from './log.ts';
+import { createMetrics } from './metrics.ts';
+import type { JournalRow } from './ports.ts';
+import { createLimiter } from './queue/limiter.ts';
+import { createQueueMetrics } from './queue/metrics.ts';
+import { createWorkQueue } from './queue/workqueue.ts';
+import { NotYet } from './requeue.ts';
+import { fakeClock } from './testing/fake-clock.ts';
+import { runWorker } from './worker.ts';
+
+const CONFIG_MAPS = { group: '', version: 'v1', plural: 'configmaps', kind: 'C', namespaced: true };
+
+/** A worker over a real queue; each sync of a key does what the next of `syncs` says. */
+function working(syncs: readonly ((run: SyncRun) => Promise<void>)[]) {
+  const clock = fakeClock(0);
+  const metrics = createQueueMetrics(createMetrics({ process: 'none' }));
+  const limiter = createLimiter({}, clock);
+  const queue = createWorkQueue({ name: 'tested', clock, limiter, metrics });
+  const journal: JournalRow[] = [];
+  const errors: string[] = [];
+  const log: Logger = {
+    info: () => undefined,
+    warning: () => undefined,
+    error: (message) => void errors.push(message),
+    v: () => log,
+    enabled: () => false,
+    named: () => log,
+  };
+  const client = { patch: async () => ({ metadata: {} }) } as unknown as KubeClient;
+  const waiting = [...syncs];
+  let commits = 0;
+  let synced = 0;
+  const definition: QueueDefinition = {
+    queue,
+    workers: 1,
+    async reconcile(_key, run) {
+      synced++;
+      await waiting.shift()?.(run);
+    },
+  };
+  const ended = runWorker({
+    controller: 'tested-controller',
+    definition,
+    taking: queue,
+    client,
+    clock,
+    log,
+    signal: new AbortController().signal,
+    commit: () => commits++,
+    mayWrite: () => true,
+    recordWrite: () => undefined,
+    heal: async () => undefined,
+    journal: (row) => journal.push(row),
+  });
+  const counts = () => ({ commits, synced });
+  return { clock, queue, journal, errors, ended, counts };
+}
+
+describe('a sync that is not through yet', () => {
+  const notYet = async (): Promise<void> => {
+    throw new NotYet('nobody has seen it');
+  };
+
+  test('comes again, later each time, and alarms nobody', async () => {
+    const { clock, queue, journal, errors, ended, counts } = working([notYet, notYet, notYet]);
+    queue.add('a');
+    await clock.advance(0);
+    expect(counts().synced).toBe(1);
+    await clock.advance(5);
+    expect(counts().synced).toBe(2);
+    await clock.advance(9);
+    expect(counts().synced).toBe(2);
+    await clock.advance(1);
+    expect(counts().synced).toBe(3);
+    expect(queue.failures('a')).toBe(3);
+    await clock.advance(20);
+    expect(queue.failures('a')).toBe(0);
+    expect([errors, journal]).toEqual([[], []]);
+    queue.shutdown();
+    await ended;
+  });
+
+  test('is in the journal if it wrote something before', async () => {
+    const { clock, queue, journal, ended } = working([
+      async (run) => {
+        const at = { namespace: 'ns', name: 'a' };
+        await run.client.patch(CONFIG_MAPS, at, 'merge', {}, { because: 'it must be so' });
+        await notYet();
+      },
+    ]);
+    queue.add('a');
+    await clock.advance(0);
+    expect(journal).toMatchObject([{ outcome: 'requeue', error: 'nobody has seen it' }]);
+    queue.shutdown();
+    await ended;
+  });
+
+  test('an error is logged and in the journal', async () => {
+    const { clock, queue, journal, errors, ended } = working([
+      async () => {
+        throw new Error('broken');
+      },
+    ]);
+    queue.add('a');
+    await clock.advance(0);
+    expect(errors).toEqual(['Reconcile failed and will be tried again']);
+    expect(journal).toMatchObject([{ outcome: 'error', error: 'broken' }]);
+    queue.shutdown();
+    await ended;
+  });
+});

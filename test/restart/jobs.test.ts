@@ -1,0 +1,144 @@
+/** Jobs and CronJobs while Holdfast is killed: nothing counts or starts twice, waits go on. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import {
+  type Cluster,
+  eventually,
+  type HoldfastManager,
+  type Obj,
+  simulateNodes,
+  startCluster,
+} from '../rig/index.ts';
+import { template, World } from '../scenarios/world.ts';
+
+setDefaultTimeout(240_000);
+
+const FLAGS = ['--controllers=job,cronjob,serviceaccount', '-v=2'];
+const SIM = 'sim.holdfast.dev/';
+const PODS = 60;
+const KILLS = 4;
+
+let cluster: Cluster;
+let holdfast: HoldfastManager;
+
+beforeAll(async () => {
+  cluster = await startCluster();
+  await simulateNodes(cluster, { count: 2, clearTaint: true, bind: true });
+  holdfast = await cluster.startHoldfast({ flags: FLAGS });
+});
+
+afterAll(async () => {
+  await cluster.stop();
+});
+
+async function killAndStart(): Promise<void> {
+  const { stateDir, runtimeDir, port } = holdfast;
+  holdfast.kill('SIGKILL');
+  await holdfast.waitExit();
+  holdfast = await cluster.startHoldfast({ flags: FLAGS, stateDir, runtimeDir, port });
+}
+
+async function newWorld(): Promise<World> {
+  return new World(cluster, await cluster.namespace('jobs'));
+}
+
+function job(spec: object, annotations: Record<string, string>): Record<string, unknown> {
+  const notes = Object.fromEntries(
+    Object.entries(annotations).map(([name, value]) => [SIM + name, value]),
+  );
+  const pods = template('1', { restartPolicy: 'Never', annotations: notes });
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name: 'pi' },
+    spec: { ...spec, template: pods },
+  };
+}
+
+function endOf({ status }: Obj): number {
+  return Date.parse(status.containerStatuses?.[0]?.state.terminated?.finishedAt);
+}
+
+describe('a Job', () => {
+  test('counts each pod once, and makes no pod too many', async () => {
+    const world = await newWorld();
+    await world.create(
+      job({ completions: PODS, parallelism: 10 }, { behaviour: 'finish', 'finish-after': '300ms' }),
+    );
+    for (let kill = 1; kill <= KILLS; kill++) {
+      const counted = (PODS / (KILLS + 1)) * kill;
+      await world.until('jobs', 'pi', ({ status }) => (status?.succeeded ?? 0) >= counted);
+      await killAndStart();
+    }
+    const done = await world.until(
+      'jobs',
+      'pi',
+      ({ status }) => status?.completionTime !== undefined,
+    );
+    expect(done.status.succeeded).toBe(PODS);
+    expect(done.status.failed ?? 0).toBe(0);
+    const pods = await world.list('pods');
+    expect(pods).toHaveLength(PODS);
+    expect(pods.flatMap(({ metadata }) => metadata.finalizers ?? [])).toEqual([]);
+  });
+
+  test('waits as long between retries as if nobody had been killed', async () => {
+    const world = await newWorld();
+    await world.create(job({ backoffLimit: 2 }, { behaviour: 'fail' }));
+    await world.until('jobs', 'pi', ({ status }) => status?.failed === 2);
+    await killAndStart();
+    await world.until('jobs', 'pi', ({ status }) => status?.failed === 3);
+    const pods = (await world.list('pods')).sort((a, b) => endOf(a) - endOf(b));
+    const waits = pods
+      .slice(1)
+      .map(({ metadata }, at) => Date.parse(metadata.creationTimestamp) - endOf(pods[at] as Obj));
+    expect(waits).toHaveLength(2);
+    // Times are whole seconds, and changes are collected for a second.
+    expect(waits[0]).toBeWithin(9_000, 13_000);
+    expect(waits[1]).toBeWithin(19_000, 24_000);
+  });
+
+  test('counts a pod that ended and was deleted while nobody looked', async () => {
+    const world = await newWorld();
+    await world.create(job({}, { behaviour: 'finish', 'finish-after': '3s' }));
+    const [pod] = await world.untilList('pods', (pods) => pods.length === 1, 'a pod');
+    const { name } = pod?.metadata ?? {};
+    const { stateDir, runtimeDir, port } = holdfast;
+    holdfast.kill('SIGKILL');
+    await holdfast.waitExit();
+    await world.until('pods', name, ({ status }) => status.phase === 'Succeeded');
+    await cluster.api.remove('pods', world.namespace, name, { gracePeriodSeconds: 0 });
+    holdfast = await cluster.startHoldfast({ flags: FLAGS, stateDir, runtimeDir, port });
+    const done = await world.until(
+      'jobs',
+      'pi',
+      ({ status }) => status?.completionTime !== undefined,
+    );
+    expect(done.status).toMatchObject({ succeeded: 1 });
+    await eventually(async () => (await world.list('pods')).length === 0, { describe: 'no pod' });
+  });
+});
+
+describe('a CronJob', () => {
+  test('starts a time once, whenever Holdfast dies', async () => {
+    const world = await newWorld();
+    const { spec } = job({}, { behaviour: 'run' });
+    await world.create({
+      apiVersion: 'batch/v1',
+      kind: 'CronJob',
+      metadata: { name: 'tick' },
+      spec: { schedule: '0 0 1 1 *', suspend: true, jobTemplate: { spec } },
+    });
+    const lastScheduleTime = '2020-06-01T00:00:00Z';
+    await cluster.api.patchStatus('cronjobs', world.namespace, 'tick', { lastScheduleTime });
+    await world.merge('cronjobs', 'tick', { spec: { suspend: false } });
+    await world.untilList('jobs', (jobs) => jobs.length > 0, 'a Job');
+    await killAndStart();
+    const told = await world.until(
+      'cronjobs',
+      'tick',
+      ({ status }) => status.lastScheduleTime !== lastScheduleTime,
+    );
+    expect(told.status.active).toHaveLength(1);
+    expect(await world.list('jobs')).toHaveLength(1);
+  });
+});
