@@ -112,8 +112,8 @@ export class ReplicaSync<T extends KubeObject> {
   }
 
   /**
-   * Deletions that were announced and got no answer go first among those still due: sent again, they
-   * hit the same pods or none. Nothing is deleted that is wanted by now.
+   * Deletions that were announced and got no answer go first among those still due: sent again,
+   * they hit the same pods or none. Nothing is deleted that is wanted by now.
    */
   #unanswered({ set }: Observed<T>, pods: readonly PodRecord[]): Choice<PodRecord>[] {
     const announced = this.#deps.podControl.deleting(set.metadata.uid);
