@@ -7,6 +7,7 @@ import { carryOutClaims } from '../../runtime/claim.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { SyncRun } from '../../runtime/controller.ts';
 import { referenceTo } from '../../runtime/pod-control.ts';
+import { StaleCache } from '../../runtime/requeue.ts';
 import { Acting, type ActPorts } from './act.ts';
 import type { Observed } from './counts.ts';
 import { decide, type JobConfig } from './decide.ts';
@@ -39,7 +40,7 @@ export class JobSync {
     const { caches, guard, caughtUp, expectations, backoffs, finished } = this.#deps;
     const record = caches.jobs.record(key);
     if (record !== undefined && guard && !caughtUp(key, record.uid)) {
-      throw new Error(`the caches have not reached the last write made for ${key}`);
+      throw new StaleCache(`the caches have not reached the last write made for ${key}`);
     }
     if (record === undefined || record.finished !== '') {
       expectations.forget(key);
