@@ -1,7 +1,7 @@
 /**
  * `make bench`: measures reference and Holdfast, prints one table and keeps the figures in
- * docs/bench/. Options: --quick (100 pods), --pods N, --subject reference|holdfast (only one),
- * --out FILE.
+ * docs/bench/. Options: --quick (100 pods), --pods N, --idle SECONDS, --subject
+ * reference|holdfast (only one), --out FILE.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, release, totalmem } from 'node:os';
@@ -14,6 +14,7 @@ const { values } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     pods: { type: 'string' },
+    idle: { type: 'string' },
     subject: { type: 'string' },
     out: { type: 'string' },
   },
@@ -28,13 +29,25 @@ function chosen(): readonly Subject[] {
   throw new Error(`--subject=${values.subject}: want one of ${SUBJECTS.join(', ')}`);
 }
 
+function countOf(option: 'pods' | 'idle', otherwise: number): number {
+  const text = values[option];
+  if (text === undefined) return otherwise;
+  const count = Number(text);
+  if (Number.isInteger(count) && count > 0) return count;
+  throw new Error(`--${option}=${text}: want a whole number above 0`);
+}
+
 async function commit(): Promise<string> {
   const git = Bun.spawn(['git', 'describe', '--always', '--dirty'], { cwd: REPOSITORY });
   return (await new Response(git.stdout).text()).trim();
 }
 
 const base = values.quick ? QUICK : FULL;
-const size = values.pods === undefined ? base : { ...base, pods: Number(values.pods) };
+const size = {
+  ...base,
+  pods: countOf('pods', base.pods),
+  idleMs: 1_000 * countOf('idle', base.idleMs / 1_000),
+};
 const subjects = chosen();
 const date = new Date().toISOString();
 const reports: Report[] = [];
