@@ -16,6 +16,7 @@ import { resourceQuotaController } from './resourcequota/index.ts';
 import { rootCaCertificatePublisherController } from './root-ca-certificate-publisher/index.ts';
 import { serviceAccountController } from './serviceaccount/index.ts';
 import { statefulSetController } from './statefulset/index.ts';
+import { ttlController } from './ttl/index.ts';
 import { ttlAfterFinishedController } from './ttl-after-finished/index.ts';
 
 /** What this program can run. Names, aliases and queues of different controllers never clash. */
@@ -37,4 +38,5 @@ export const CONTROLLERS: readonly ControllerDefinition[] = [
   serviceAccountController,
   statefulSetController,
   ttlAfterFinishedController,
+  ttlController,
 ];
