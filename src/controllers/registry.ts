@@ -3,6 +3,7 @@ import type { ControllerDefinition } from '../runtime/controller.ts';
 import { cronJobController } from './cronjob/index.ts';
 import { daemonSetController } from './daemonset/index.ts';
 import { deploymentController } from './deployment/index.ts';
+import { disruptionController } from './disruption/index.ts';
 import { endpointsController } from './endpoints/index.ts';
 import { endpointSliceController } from './endpointslice/index.ts';
 import { endpointSliceMirroringController } from './endpointslice-mirroring/index.ts';
@@ -24,6 +25,7 @@ export const CONTROLLERS: readonly ControllerDefinition[] = [
   cronJobController,
   daemonSetController,
   deploymentController,
+  disruptionController,
   endpointsController,
   endpointSliceController,
   endpointSliceMirroringController,

@@ -58,6 +58,11 @@ export interface PodRecord extends ObjectRecord {
   readonly namedPorts: readonly NamedPort[];
   /** Undefined for pods that no Job ever had anything to do with. */
   readonly job: JobPodFields | undefined;
+  /**
+   * Since when its DisruptionTarget condition is True, ms (0: unknown); undefined if it isn't, or
+   * if the kubelet set it.
+   */
+  readonly disruptionTargetAt: number | undefined;
 }
 
 /** A Job's projection. */
