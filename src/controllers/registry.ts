@@ -1,5 +1,6 @@
 /** Every controller, one import and one line each, by name. */
 import type { ControllerDefinition } from '../runtime/controller.ts';
+import { clusterRoleAggregationController } from './clusterrole-aggregation/index.ts';
 import { cronJobController } from './cronjob/index.ts';
 import { daemonSetController } from './daemonset/index.ts';
 import { deploymentController } from './deployment/index.ts';
@@ -20,6 +21,7 @@ import { ttlAfterFinishedController } from './ttl-after-finished/index.ts';
 
 /** What this program can run. Names, aliases and queues of different controllers never clash. */
 export const CONTROLLERS: readonly ControllerDefinition[] = [
+  clusterRoleAggregationController,
   cronJobController,
   daemonSetController,
   deploymentController,

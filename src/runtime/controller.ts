@@ -138,7 +138,12 @@ export interface SyncClient {
     at: ObjectRef,
     kind: PatchKind,
     body: object,
-    options: BecauseOptions & { readonly metadataOnly?: boolean },
+    options: BecauseOptions & {
+      readonly metadataOnly?: boolean;
+      /** Default: the manager's own. A server-side apply may want another, and force. */
+      readonly fieldManager?: string;
+      readonly force?: boolean;
+    },
   ): Promise<T>;
   delete(
     resource: Resource,

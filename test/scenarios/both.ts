@@ -12,6 +12,12 @@ export interface BothOptions {
   readonly controllers: readonly string[];
   /** How many scenarios play at once. */
   readonly atOnce: number;
+  /** Further flags of both managers. */
+  readonly flags?: readonly string[];
+  /** Before the managers start; default: two nodes, and a garbage collector of the reference's. */
+  readonly prepare?: (cluster: Cluster) => Promise<unknown>;
+  /** What is compared once a scenario has played; default: workloads, pods and events. */
+  readonly look?: (world: World) => Promise<Snapshot>;
 }
 
 const LIMITS = ['--kube-api-qps=500', '--kube-api-burst=1000'];
@@ -30,8 +36,9 @@ export class Both {
   static async start(options: BothOptions): Promise<Both> {
     const clusters = await Promise.all([startCluster(), startCluster()]);
     const [reference, holdfast] = clusters;
-    await Promise.all(clusters.map(prepare));
-    const flags = [`--controllers=${options.controllers.join(',')}`, ...LIMITS];
+    await Promise.all(clusters.map(options.prepare ?? withNodes));
+    const controllers = `--controllers=${options.controllers.join(',')}`;
+    const flags = [controllers, ...LIMITS, ...(options.flags ?? [])];
     const managers = [
       await reference.startReference({ flags }),
       await holdfast.startHoldfast({ flags }),
@@ -51,7 +58,11 @@ export class Both {
     return pair;
   }
 
-  #playAll({ scenarios, atOnce }: BothOptions): ReadonlyMap<string, Promise<Pair>> {
+  #playAll({
+    scenarios,
+    atOnce,
+    look = settledSnapshot,
+  }: BothOptions): ReadonlyMap<string, Promise<Pair>> {
     const waiting = [...scenarios];
     const settlers = new Map(
       scenarios.map(({ name }) => [name, Promise.withResolvers<Pair>()] as const),
@@ -59,7 +70,7 @@ export class Both {
     const worker = async (): Promise<void> => {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
         const settler = settlers.get(next.name);
-        await this.#playBoth(next).then(settler?.resolve, settler?.reject);
+        await this.#playBoth(next, look).then(settler?.resolve, settler?.reject);
       }
     };
     for (let i = 0; i < atOnce; i++) void worker();
@@ -67,21 +78,25 @@ export class Both {
     return new Map([...settlers].map(([name, settler]) => [name, settler.promise]));
   }
 
-  async #playBoth(scenario: Scenario): Promise<Pair> {
+  async #playBoth(scenario: Scenario, look: typeof settledSnapshot): Promise<Pair> {
     const [reference, holdfast] = this.#clusters;
-    return await Promise.all([play(scenario, reference), play(scenario, holdfast)]);
+    return await Promise.all([play(scenario, reference, look), play(scenario, holdfast, look)]);
   }
 }
 
 /** Nodes, and a garbage collector of the reference's on both sides. */
-async function prepare(cluster: Cluster): Promise<void> {
+async function withNodes(cluster: Cluster): Promise<void> {
   await simulateNodes(cluster, { count: 2, clearTaint: true, bind: true });
   const flags = ['--controllers=garbage-collector-controller', '--leader-elect=false'];
   await cluster.startReference({ flags, name: 'garbage-collector' });
 }
 
-async function play(scenario: Scenario, cluster: Cluster): Promise<Snapshot> {
+async function play(
+  scenario: Scenario,
+  cluster: Cluster,
+  look: typeof settledSnapshot,
+): Promise<Snapshot> {
   const world = new World(cluster, await cluster.namespace('play'));
   await scenario.play(world);
-  return await settledSnapshot(world);
+  return await look(world);
 }

@@ -1,4 +1,5 @@
 /** Informers as controllers see them: records in memory, whole objects by key, handlers. */
+import type { ClusterRoleRecordFields } from '../../api/cluster-role.ts';
 import type { JobPodFields, JobRecordFields } from '../../api/job.ts';
 import type { NamedPort } from '../../api/pod.ts';
 import type { Resource } from '../../api/resource.ts';
@@ -63,6 +64,9 @@ export interface PodRecord extends ObjectRecord {
 /** A Job's projection. */
 export interface JobRecord extends ObjectRecord, JobRecordFields {}
 
+/** A ClusterRole's projection. */
+export interface ClusterRoleRecord extends ObjectRecord, ClusterRoleRecordFields {}
+
 /** A Service's projection. */
 export interface ServiceRecord extends ObjectRecord, ServiceRecordFields {}
 
@@ -82,7 +86,7 @@ export interface Lister<T extends KubeObject, R extends ObjectRecord = ObjectRec
   record(key: string): R | undefined;
   /** Records of a namespace ("" = all). */
   list(namespace: string): readonly R[];
-  /** Records of a namespace whose labels match; each set of labels that many share is asked once. */
+  /** Records of a namespace ("" = all) whose labels match; each set of labels that many share is asked once. */
   selected(namespace: string, matches: (labels: R['labels']) => boolean): readonly R[];
   /** Records controlled by this UID. */
   controlledBy(uid: string): readonly R[];
