@@ -16,6 +16,7 @@ import { replicationControllerController } from './replicationcontroller/index.t
 import { resourceQuotaController } from './resourcequota/index.ts';
 import { rootCaCertificatePublisherController } from './root-ca-certificate-publisher/index.ts';
 import { serviceAccountController } from './serviceaccount/index.ts';
+import { serviceAccountTokenController } from './serviceaccount-token/index.ts';
 import { statefulSetController } from './statefulset/index.ts';
 import { ttlAfterFinishedController } from './ttl-after-finished/index.ts';
 
@@ -37,6 +38,7 @@ export const CONTROLLERS: readonly ControllerDefinition[] = [
   resourceQuotaController,
   rootCaCertificatePublisherController,
   serviceAccountController,
+  serviceAccountTokenController,
   statefulSetController,
   ttlAfterFinishedController,
 ];

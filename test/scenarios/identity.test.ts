@@ -6,11 +6,12 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { Both } from './both.ts';
 import { ROLES } from './identity-roles.ts';
 import { settledIdentity } from './identity-snapshot.ts';
+import { TOKENS } from './identity-tokens.ts';
 
 setDefaultTimeout(180_000);
 
-const SCENARIOS = [...ROLES];
-const CONTROLLERS = ['clusterrole-aggregation', 'serviceaccount'];
+const SCENARIOS = [...TOKENS, ...ROLES];
+const CONTROLLERS = ['clusterrole-aggregation', 'serviceaccount-token', 'serviceaccount'];
 
 let both: Both;
 

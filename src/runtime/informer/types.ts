@@ -3,6 +3,7 @@ import type { ClusterRoleRecordFields } from '../../api/cluster-role.ts';
 import type { JobPodFields, JobRecordFields } from '../../api/job.ts';
 import type { NamedPort } from '../../api/pod.ts';
 import type { Resource } from '../../api/resource.ts';
+import type { SecretRecordFields } from '../../api/secret.ts';
 import type { ServiceRecordFields } from '../../api/service.ts';
 import type { KubeObject, OwnerReference } from '../../api/types/index.ts';
 import type { ServedResource } from '../controller.ts';
@@ -66,6 +67,9 @@ export interface JobRecord extends ObjectRecord, JobRecordFields {}
 
 /** A ClusterRole's projection. */
 export interface ClusterRoleRecord extends ObjectRecord, ClusterRoleRecordFields {}
+
+/** A Secret's projection. */
+export interface SecretRecord extends ObjectRecord, SecretRecordFields {}
 
 /** A Service's projection. */
 export interface ServiceRecord extends ObjectRecord, ServiceRecordFields {}
