@@ -1,7 +1,7 @@
 /**
- * serviceaccount-token-controller: fills Secrets that ask for the token of a ServiceAccount, deletes
- * them with their account, and takes those that are gone out of the account's list. It makes no
- * Secrets by itself.
+ * serviceaccount-token-controller: fills Secrets that ask for the token of a ServiceAccount,
+ * deletes them with their account, and takes those that are gone out of the account's list. It
+ * makes no Secrets by itself.
  */
 import { keyOf } from '../../api/meta.ts';
 import { SECRETS, SERVICE_ACCOUNTS } from '../../api/resource.ts';

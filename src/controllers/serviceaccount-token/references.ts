@@ -10,8 +10,8 @@ const CONFLICT_TRIES = 10;
 const CONFLICT_WAIT_MS = 100;
 
 /**
- * The ServiceAccount no longer refers to the Secret. Conflicts are tried again, 100 to 200 ms later;
- * what fails otherwise, or ten times, is logged and left, as upstream leaves it.
+ * The ServiceAccount no longer refers to the Secret. Conflicts are tried again, 100 to 200 ms
+ * later; what fails otherwise, or ten times, is logged and left, as upstream leaves it.
  */
 export async function removeReference(
   { clock, random, log }: Pick<ControllerContext, 'clock' | 'random' | 'log'>,
