@@ -1,5 +1,6 @@
 /** Every controller, one import and one line each, by name. */
 import type { ControllerDefinition } from '../runtime/controller.ts';
+import { clusterRoleAggregationController } from './clusterrole-aggregation/index.ts';
 import { cronJobController } from './cronjob/index.ts';
 import { daemonSetController } from './daemonset/index.ts';
 import { deploymentController } from './deployment/index.ts';
@@ -16,12 +17,14 @@ import { replicationControllerController } from './replicationcontroller/index.t
 import { resourceQuotaController } from './resourcequota/index.ts';
 import { rootCaCertificatePublisherController } from './root-ca-certificate-publisher/index.ts';
 import { serviceAccountController } from './serviceaccount/index.ts';
+import { serviceAccountTokenController } from './serviceaccount-token/index.ts';
 import { statefulSetController } from './statefulset/index.ts';
 import { ttlController } from './ttl/index.ts';
 import { ttlAfterFinishedController } from './ttl-after-finished/index.ts';
 
 /** What this program can run. Names, aliases and queues of different controllers never clash. */
 export const CONTROLLERS: readonly ControllerDefinition[] = [
+  clusterRoleAggregationController,
   cronJobController,
   daemonSetController,
   deploymentController,
@@ -38,6 +41,7 @@ export const CONTROLLERS: readonly ControllerDefinition[] = [
   resourceQuotaController,
   rootCaCertificatePublisherController,
   serviceAccountController,
+  serviceAccountTokenController,
   statefulSetController,
   ttlAfterFinishedController,
   ttlController,
