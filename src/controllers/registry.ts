@@ -9,6 +9,7 @@ import { endpointsController } from './endpoints/index.ts';
 import { endpointSliceController } from './endpointslice/index.ts';
 import { endpointSliceMirroringController } from './endpointslice-mirroring/index.ts';
 import { garbageCollectorController } from './garbage-collector/index.ts';
+import { horizontalPodAutoscalerController } from './horizontal-pod-autoscaler/index.ts';
 import { jobController } from './job/index.ts';
 import { namespaceController } from './namespace/index.ts';
 import { podGarbageCollectorController } from './pod-garbage-collector/index.ts';
@@ -33,6 +34,7 @@ export const CONTROLLERS: readonly ControllerDefinition[] = [
   endpointSliceController,
   endpointSliceMirroringController,
   garbageCollectorController,
+  horizontalPodAutoscalerController,
   jobController,
   namespaceController,
   podGarbageCollectorController,

@@ -11,7 +11,7 @@ registerResource({
 
 const OPEN = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 
-/** Shelves of example.com can be scaled. */
+/** Shelves of example.com can be scaled up to 20. */
 export const SHELVES: Fields = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -29,7 +29,7 @@ export const SHELVES: Fields = {
           openAPIV3Schema: {
             type: 'object',
             properties: {
-              spec: { ...OPEN, properties: { replicas: { type: 'integer' } } },
+              spec: { ...OPEN, properties: { replicas: { type: 'integer', maximum: 20 } } },
               status: {
                 ...OPEN,
                 properties: { replicas: { type: 'integer' }, selector: { type: 'string' } },

@@ -8,6 +8,7 @@ import type { Lister, PodRecord } from '../../runtime/informer/types.ts';
 import type { Logger } from '../../runtime/log.ts';
 import { referenceTo } from '../../runtime/pod-control.ts';
 import { NoKindMatch } from '../_kit/scale/kinds.ts';
+import { ScaleProblem } from '../_kit/scale/scales.ts';
 import {
   type BudgetStatus,
   type Counts,
@@ -117,7 +118,7 @@ export class BudgetSync {
 
 /** Errors that say something about this budget, and not about this process. */
 function isAboutBudget(error: unknown): error is Error {
-  return [ApiError, TransportError, NoKindMatch, CountProblem].some(
+  return [ApiError, TransportError, NoKindMatch, ScaleProblem, CountProblem].some(
     (kind) => error instanceof kind,
   );
 }

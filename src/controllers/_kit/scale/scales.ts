@@ -2,6 +2,7 @@
 import { parseJson } from '../../../api/json.ts';
 import { apiVersionOf, type Resource } from '../../../api/resource.ts';
 import { selectorFromMap } from '../../../api/selector.ts';
+import { parseSelector } from '../../../api/selector-parse.ts';
 import type { KubeObject } from '../../../api/types/index.ts';
 import type { ControllerContext, SyncRun } from '../../../runtime/controller.ts';
 import type { Kinds } from './kinds.ts';
@@ -40,11 +41,32 @@ const SCALE_VERSIONS = new Set([
   'apps/v1beta2',
 ]);
 
-/** The selector of a scale as text, "" if it has none. */
+/** A scale that can't be understood; the message is upstream's. */
+export class ScaleProblem extends Error {
+  constructor(problem: string) {
+    super(
+      'received an object from a /scale endpoint which was not convertible to autoscaling Scale: ' +
+        `failed to parse target selector: ${problem}`,
+    );
+    this.name = 'ScaleProblem';
+  }
+}
+
+/** The selector of a scale as text in one order, "" if it has none. Throws ScaleProblem. */
 export function scaleSelector({ status }: Scale): string {
   const { selector = '', targetSelector = '' } = status ?? {};
-  if (targetSelector !== '') return targetSelector;
-  return typeof selector === 'string' ? selector : selectorFromMap(selector).text;
+  if (targetSelector === '' && typeof selector !== 'string') return selectorFromMap(selector).text;
+  const text = typeof selector === 'string' ? selector : targetSelector;
+  const parsed = parseSelector(text);
+  if (parsed.selector === undefined) {
+    throw new ScaleProblem(`couldn't parse the selector string "${text}": ${parsed.problem}`);
+  }
+  const [compared] = /[<>]/.exec(parsed.selector.text) ?? [];
+  if (compared !== undefined) {
+    const operator = compared === '>' ? 'gt' : 'lt';
+    throw new ScaleProblem(`"${operator}" isn't supported in label selectors`);
+  }
+  return parsed.selector.text;
 }
 
 /** Reads and writes scales; resources are taken in the version that the server prefers. */
@@ -57,15 +79,18 @@ export class Scales {
     this.#client = client;
   }
 
-  /** Throws as SyncClient does, in upstream's words. */
+  /** Throws as SyncClient does, in upstream's words, and ScaleProblem. */
   async get(run: SyncRun, resource: Resource, { namespace, name }: ScaleAt): Promise<Scale> {
     const preferred = await this.#kinds.preferred(resource);
     const at = { ...(preferred.namespaced ? { namespace } : {}), name, subresource: 'scale' };
+    let scale: Scale;
     try {
-      return await run.client.get<Scale>(preferred, at);
+      scale = await run.client.get<Scale>(preferred, at);
     } catch (error) {
       throw inUpstreamWords(error, `${preferred.plural} ${name}`);
     }
+    scaleSelector(scale);
+    return scale;
   }
 
   /** Asks for so many replicas where `scale` was read; a conflict if it has changed since. */
