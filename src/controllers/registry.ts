@@ -9,6 +9,7 @@ import { endpointSliceController } from './endpointslice/index.ts';
 import { endpointSliceMirroringController } from './endpointslice-mirroring/index.ts';
 import { garbageCollectorController } from './garbage-collector/index.ts';
 import { jobController } from './job/index.ts';
+import { legacyServiceAccountTokenCleanerController } from './legacy-serviceaccount-token-cleaner/index.ts';
 import { namespaceController } from './namespace/index.ts';
 import { podGarbageCollectorController } from './pod-garbage-collector/index.ts';
 import { replicaSetController } from './replicaset/index.ts';
@@ -31,6 +32,7 @@ export const CONTROLLERS: readonly ControllerDefinition[] = [
   endpointSliceMirroringController,
   garbageCollectorController,
   jobController,
+  legacyServiceAccountTokenCleanerController,
   namespaceController,
   podGarbageCollectorController,
   replicaSetController,
