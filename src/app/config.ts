@@ -19,6 +19,7 @@ import {
 } from '../options/index.ts';
 import type { ControllerDefinition, ControllerFlags } from '../runtime/controller.ts';
 import type { LoggerOptions } from '../runtime/log.ts';
+import type { MetricRules } from '../runtime/metric-rules.ts';
 import { VERSION } from '../version.ts';
 
 /** Whoever runs it needs its key; others needn't be able to read that. */
@@ -33,6 +34,7 @@ export interface RunConfig {
     readonly emulation: string;
     readonly minCompat: string;
   };
+  readonly metricRules: MetricRules;
   readonly logging: Pick<LoggerOptions, 'format' | 'verbosity' | 'vmodule'>;
   /** Things to say at the start. */
   readonly warnings: readonly string[];
@@ -156,6 +158,7 @@ export function runConfig(
       emulation: minorText(options.versions.emulation),
       minCompat: minorText(options.versions.minCompatibility),
     },
+    metricRules: options.metrics,
     logging: options.logging,
     warnings: options.warnings,
     state: options.state,

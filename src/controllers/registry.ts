@@ -11,6 +11,7 @@ import { endpointSliceMirroringController } from './endpointslice-mirroring/inde
 import { garbageCollectorController } from './garbage-collector/index.ts';
 import { horizontalPodAutoscalerController } from './horizontal-pod-autoscaler/index.ts';
 import { jobController } from './job/index.ts';
+import { legacyServiceAccountTokenCleanerController } from './legacy-serviceaccount-token-cleaner/index.ts';
 import { namespaceController } from './namespace/index.ts';
 import { podGarbageCollectorController } from './pod-garbage-collector/index.ts';
 import { replicaSetController } from './replicaset/index.ts';
@@ -36,6 +37,7 @@ export const CONTROLLERS: readonly ControllerDefinition[] = [
   garbageCollectorController,
   horizontalPodAutoscalerController,
   jobController,
+  legacyServiceAccountTokenCleanerController,
   namespaceController,
   podGarbageCollectorController,
   replicaSetController,

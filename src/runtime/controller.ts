@@ -1,6 +1,6 @@
 /** The contract between the framework and a controller: what it declares and what it is handed. */
 import type { Resource } from '../api/resource.ts';
-import type { KubeObject, ObjectReference } from '../api/types/index.ts';
+import type { KubeObject, ObjectReference, Pod } from '../api/types/index.ts';
 import type { KubeClient, ObjectRef, PatchKind, TokenSigner } from '../kube/types.ts';
 import type { Clock } from './clock.ts';
 import type { Countdowns } from './countdown.ts';
@@ -238,6 +238,8 @@ export interface PodCreation {
   readonly finalizers?: readonly string[];
   /** Intent slot: what this pod is for; same slot may be reused after a crash. */
   readonly slot: string;
+  /** Whether a pod of this owner was made for this slot; default: any was. */
+  ofSlot?(pod: Pod): boolean;
   readonly because: string;
 }
 
@@ -268,6 +270,8 @@ export interface GeneratedCreation {
   readonly ownerUid: string;
   /** What this object is for; the same slot may be taken up again after a crash. */
   readonly slot: string;
+  /** Whether an object of this owner was made for this slot; default: any was. */
+  ofSlot?(object: KubeObject): boolean;
   readonly generateName: string;
   /** The object without its name. */
   readonly body: { readonly metadata?: object };
