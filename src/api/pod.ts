@@ -1,9 +1,10 @@
 /** What controllers ask about a pod: its record, active, terminating, ready, available. */
 import { type JobPodFields, jobPodFields } from './job.ts';
+import { parseJson, stringifyJson } from './json.ts';
 import type { StringMap } from './meta.ts';
 import { type RecordFields, recordFields } from './record.ts';
 import { timeMs } from './time.ts';
-import type { Pod } from './types/index.ts';
+import type { Pod, Toleration } from './types/index.ts';
 
 /** What is read of a pod to say whether it counts. */
 export interface PodState {
@@ -32,6 +33,7 @@ export interface PodRecordFields extends RecordFields, PodState, PodReadiness {
   readonly hostname: string;
   readonly subdomain: string;
   readonly namedPorts: readonly NamedPort[];
+  readonly tolerations: string;
 }
 
 /** A container port that has a name. */
@@ -137,6 +139,18 @@ function namedPorts(pod: Pod, share: Share): readonly NamedPort[] {
   return ports.length === 0 ? NO_PORTS : share(id, ports);
 }
 
+function tolerationsText({ spec }: Pod, share: Share): string {
+  const tolerations = spec?.tolerations ?? [];
+  if (tolerations.length === 0) return '';
+  const text = stringifyJson(tolerations);
+  return share(text, text);
+}
+
+/** The tolerations that a pod's record keeps as text. */
+export function tolerationsOf({ tolerations }: { readonly tolerations: string }): Toleration[] {
+  return tolerations === '' ? [] : parseJson<Toleration[]>(tolerations);
+}
+
 /** The record of a whole pod. Times are milliseconds since the epoch, 0 where the pod has none. */
 export function podRecordFields(pod: Pod, share: Share = UNSHARED): PodRecordFields {
   const ready = pod.status?.conditions?.find((condition) => condition.type === 'Ready');
@@ -156,5 +170,6 @@ export function podRecordFields(pod: Pod, share: Share = UNSHARED): PodRecordFie
     hostname: hostname === pod.metadata.name ? pod.metadata.name : hostname,
     subdomain: share(subdomain, subdomain),
     namedPorts: namedPorts(pod, share),
+    tolerations: tolerationsText(pod, share),
   };
 }

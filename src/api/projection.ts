@@ -1,14 +1,18 @@
 /** Which fields the caches hold of the objects of a resource. */
 import { jobRecordFields } from './job.ts';
+import { leaseRecordFields } from './lease.ts';
+import { nodeRecordFields } from './node.ts';
 import { type RecordFields, recordFields } from './record.ts';
-import { JOBS, type Resource, resourceId, SERVICES } from './resource.ts';
+import { JOBS, LEASES, NODES, type Resource, resourceId, SERVICES } from './resource.ts';
 import { serviceRecordFields } from './service.ts';
-import type { Job, KubeObject, Service } from './types/index.ts';
+import type { Job, KubeObject, Lease, Node, Service } from './types/index.ts';
 
 type Projection = (object: KubeObject) => RecordFields;
 
 const RICHER: ReadonlyMap<string, Projection> = new Map<string, Projection>([
   [resourceId(JOBS), (object) => jobRecordFields(object as Job)],
+  [resourceId(LEASES), (object) => leaseRecordFields(object as Lease)],
+  [resourceId(NODES), (object) => nodeRecordFields(object as Node)],
   [resourceId(SERVICES), (object) => serviceRecordFields(object as Service)],
 ]);
 

@@ -16,6 +16,7 @@ import { resourceQuotaController } from './resourcequota/index.ts';
 import { rootCaCertificatePublisherController } from './root-ca-certificate-publisher/index.ts';
 import { serviceAccountController } from './serviceaccount/index.ts';
 import { statefulSetController } from './statefulset/index.ts';
+import { taintEvictionController } from './taint-eviction/index.ts';
 import { ttlController } from './ttl/index.ts';
 import { ttlAfterFinishedController } from './ttl-after-finished/index.ts';
 
@@ -37,6 +38,7 @@ export const CONTROLLERS: readonly ControllerDefinition[] = [
   rootCaCertificatePublisherController,
   serviceAccountController,
   statefulSetController,
+  taintEvictionController,
   ttlAfterFinishedController,
   ttlController,
 ];
