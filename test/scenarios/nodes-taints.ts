@@ -121,7 +121,7 @@ export const TAINT_SCENARIOS: readonly NodeScenario[] = [
     },
   },
   {
-    name: 'a toleration that is added late doesn't stand in for the first that matches',
+    name: 'a toleration that is added late is no better than the first that matches',
     async play(world) {
       await world.createNode('n');
       await pod(world, 'canary');
