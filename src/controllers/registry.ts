@@ -9,6 +9,7 @@ import { endpointSliceMirroringController } from './endpointslice-mirroring/inde
 import { garbageCollectorController } from './garbage-collector/index.ts';
 import { jobController } from './job/index.ts';
 import { namespaceController } from './namespace/index.ts';
+import { nodeLifecycleController } from './node-lifecycle/index.ts';
 import { podGarbageCollectorController } from './pod-garbage-collector/index.ts';
 import { replicaSetController } from './replicaset/index.ts';
 import { replicationControllerController } from './replicationcontroller/index.ts';
@@ -31,6 +32,7 @@ export const CONTROLLERS: readonly ControllerDefinition[] = [
   garbageCollectorController,
   jobController,
   namespaceController,
+  nodeLifecycleController,
   podGarbageCollectorController,
   replicaSetController,
   replicationControllerController,

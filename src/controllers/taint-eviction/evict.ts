@@ -6,6 +6,7 @@ import { timeText } from '../../api/time.ts';
 import type { Pod, PodCondition } from '../../api/types/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { SyncRun } from '../../runtime/controller.ts';
+import { conditionsPatch } from '../_kit/conditions-patch.ts';
 
 const TRIES = 5;
 const BETWEEN_TRIES_MS = 10;
@@ -73,5 +74,5 @@ export function markedStatus({ metadata, status }: Pod, now: number): object | u
   }
   const lastTransitionTime = isSame ? former.lastTransitionTime : timeText(now);
   const condition = { ...EVICTED, lastTransitionTime, observedGeneration };
-  return { metadata: { uid }, status: { conditions: [condition] } };
+  return { metadata: { uid }, status: conditionsPatch(status?.conditions, [condition]) };
 }

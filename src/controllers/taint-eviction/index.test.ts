@@ -101,6 +101,7 @@ describe('an eviction', () => {
             observedGeneration: undefined,
           },
         ],
+        '$setElementOrder/conditions': [{ type: 'Ready' }, { type: 'DisruptionTarget' }],
       },
     });
     expect(run.writes[1]?.uid).toBe('uid-web');
