@@ -13,6 +13,7 @@ import { horizontalPodAutoscalerController } from './horizontal-pod-autoscaler/i
 import { jobController } from './job/index.ts';
 import { legacyServiceAccountTokenCleanerController } from './legacy-serviceaccount-token-cleaner/index.ts';
 import { namespaceController } from './namespace/index.ts';
+import { nodeLifecycleController } from './node-lifecycle/index.ts';
 import { podGarbageCollectorController } from './pod-garbage-collector/index.ts';
 import { replicaSetController } from './replicaset/index.ts';
 import { replicationControllerController } from './replicationcontroller/index.ts';
@@ -21,6 +22,7 @@ import { rootCaCertificatePublisherController } from './root-ca-certificate-publ
 import { serviceAccountController } from './serviceaccount/index.ts';
 import { serviceAccountTokenController } from './serviceaccount-token/index.ts';
 import { statefulSetController } from './statefulset/index.ts';
+import { taintEvictionController } from './taint-eviction/index.ts';
 import { ttlController } from './ttl/index.ts';
 import { ttlAfterFinishedController } from './ttl-after-finished/index.ts';
 
@@ -39,6 +41,7 @@ export const CONTROLLERS: readonly ControllerDefinition[] = [
   jobController,
   legacyServiceAccountTokenCleanerController,
   namespaceController,
+  nodeLifecycleController,
   podGarbageCollectorController,
   replicaSetController,
   replicationControllerController,
@@ -47,6 +50,7 @@ export const CONTROLLERS: readonly ControllerDefinition[] = [
   serviceAccountController,
   serviceAccountTokenController,
   statefulSetController,
+  taintEvictionController,
   ttlAfterFinishedController,
   ttlController,
 ];

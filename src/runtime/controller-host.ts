@@ -297,10 +297,8 @@ export class ControllerHost {
   }
 
   #countdowns(): Countdowns {
-    const { clock, bootId, since, downtimeCountedMs } = this.#deps;
-    // Only a seamless lead knows that the API server was there all the time.
-    const watch = { clock, bootId, since, serverSteady: this.#lead.seamless };
-    return createCountdowns(watch, downtimeCountedMs);
+    const { watched, downtimeCountedMs } = this.#deps;
+    return createCountdowns(watched, downtimeCountedMs);
   }
 
   #podControl(events: EventRecorder, guard: boolean): PodControl {

@@ -15,6 +15,7 @@ import { createQueueMetrics, type QueueMetrics } from './queue/metrics.ts';
 import type { Random } from './random.ts';
 import type { HealthCheck } from './status.ts';
 import { fromLastTerm } from './term.ts';
+import type { WatchedTime } from './watched-time.ts';
 
 /** The term whose controllers last took over what is remembered. */
 const FACT_TERM = 'manager.term';
@@ -33,10 +34,8 @@ export interface ManagerDeps {
   readonly qps: number;
   readonly burst: number;
   readonly useAccounts: boolean;
-  /** Of this boot of the machine, "" if unknown. */
-  readonly bootId: string;
-  /** Monotonic time from which this process has watched. */
-  readonly since: number;
+  /** Told when a lead begins and ends. */
+  readonly watched: WatchedTime;
   /** Longest downtime that remembered countdowns still count. */
   readonly downtimeCountedMs: number;
   /** --controller-start-interval, milliseconds. */
@@ -87,6 +86,7 @@ export class Manager {
   /** Stops the workers: syncs under way may finish within a bound, nothing new begins. */
   async stopLeading(): Promise<void> {
     if (this.#stop === undefined) return;
+    this.#deps.watched.end();
     for (const host of this.#hosts) host.shutDownQueues();
     const ended = Promise.all(this.#hosts.map((host) => host.ended()));
     const { stopTimeoutMs, clock } = this.#deps;
@@ -103,6 +103,7 @@ export class Manager {
   /** Stops at once, without waiting for syncs: the Lease is lost and no write may follow. */
   abandon(): void {
     this.#stop?.abort();
+    this.#deps.watched.end();
     for (const host of this.#hosts) host.shutDownQueues();
   }
 
@@ -133,6 +134,8 @@ export class Manager {
     await informers.synced(resources, signal);
     if (!seamless) await informers.caughtUp(resources, signal);
     if (signal.aborted) return;
+    // Only a seamless lead knows that the API server was there all the time.
+    this.#deps.watched.begin(seamless);
     const granted = { ...lead, seamless };
     this.#hosts = this.#deps.definitions
       .map((each) => new ControllerHost(each, this.#deps, this.#queueMetrics, granted, signal))

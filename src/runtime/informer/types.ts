@@ -1,6 +1,8 @@
 /** Informers as controllers see them: records in memory, whole objects by key, handlers. */
 import type { ClusterRoleRecordFields } from '../../api/cluster-role.ts';
 import type { JobPodFields, JobRecordFields } from '../../api/job.ts';
+import type { LeaseRecordFields } from '../../api/lease.ts';
+import type { NodeRecordFields } from '../../api/node.ts';
 import type { NamedPort } from '../../api/pod.ts';
 import type { Resource } from '../../api/resource.ts';
 import type { SecretRecordFields } from '../../api/secret.ts';
@@ -58,6 +60,8 @@ export interface PodRecord extends ObjectRecord {
   readonly subdomain: string;
   /** Of containers, then of restartable init containers; one list for all pods that have the same. */
   readonly namedPorts: readonly NamedPort[];
+  /** spec.tolerations as JSON, "" if there are none; one text for all pods that have the same. */
+  readonly tolerations: string;
   /** Undefined for pods that no Job ever had anything to do with. */
   readonly job: JobPodFields | undefined;
   /**
@@ -75,6 +79,11 @@ export interface ClusterRoleRecord extends ObjectRecord, ClusterRoleRecordFields
 
 /** A Secret's projection. */
 export interface SecretRecord extends ObjectRecord, SecretRecordFields {}
+/** A Node's projection. */
+export interface NodeRecord extends ObjectRecord, NodeRecordFields {}
+
+/** A Lease's projection: all there is of it, for whole Leases are never stored. */
+export interface LeaseRecord extends ObjectRecord, LeaseRecordFields {}
 
 /** A Service's projection. */
 export interface ServiceRecord extends ObjectRecord, ServiceRecordFields {}
