@@ -442,10 +442,19 @@ describe('failed pods are remembered', () => {
     const fakes = fakeContext({ now: NOON, flags });
     expect(await wishAfter(fakes)).toEqual([]);
     fakes.expectations.forget(KEY);
-    expect(await wishAfter(fakes)).toEqual([1_000]);
+    await fakes.clock.advance(400);
+    expect(await wishAfter(fakes)).toEqual([600]);
     expect(fakes.memory.all().map(({ key, value }) => [key, value])).toEqual([
-      ['set-uid/0/n1', '1000'],
+      ['set-uid/0/n1', expect.stringMatching(/^1000 \{"elapsedMs":0,.*\}$/)],
     ]);
+  });
+
+  test.each(['1000', '0 {}', 'x {}', '1000 {}', ''])('"%s" is no memory', async (value) => {
+    const fakes = fakeContext({ now: NOON, flags: { 'concurrent-daemonset-syncs': 2 } });
+    await wishAfter(fakes);
+    fakes.expectations.forget(KEY);
+    for (const row of fakes.memory.all()) fakes.memory.put({ ...row, value });
+    expect(await wishAfter(fakes)).toEqual([]);
   });
 });
 
