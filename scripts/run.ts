@@ -1,5 +1,5 @@
 /**
- * `make run`: a small real cluster with the compiled Holdfast and a sample Deployment, in .run/.
+ * `make run`: a small real cluster with the compiled Holdfast and sample workloads, in .run/.
  * With --kubeconfig FILE the binary runs against that cluster instead. Arguments after -- are
  * handed to the manager. --manager=reference runs kube-controller-manager, to compare.
  */
@@ -16,7 +16,7 @@ import {
   startCluster,
 } from '../test/rig/index.ts';
 import { howToLook } from './demo/look.ts';
-import { applySample, scaleUp, showPods, untilPods } from './demo/sample.ts';
+import { applySample, scaleUp, showOthers, showPods, untilPods } from './demo/sample.ts';
 import { endSession, RUN_FOLDER, runningSession, writeSession } from './demo/session.ts';
 
 const NODES = 2;
@@ -145,6 +145,8 @@ async function runHere(): Promise<void> {
     throw new Error(`${first.name} ended before the pods were ready\n${first.tail()}`);
   });
   await Promise.race([showPods(on, REPLICAS, tell), dead]);
+  tell('and the other samples:');
+  await Promise.race([showOthers(on, REPLICAS, tell), dead]);
   dead.catch(() => undefined);
   tell(`\n${howToLook(on, first)}`);
   listenToKeys();

@@ -168,6 +168,7 @@ describe('the record of a pod', () => {
       hostname: '',
       subdomain: '',
       namedPorts: [],
+      disruptionTargetAt: undefined,
       tolerations: '',
     });
   });

@@ -33,6 +33,7 @@ export interface PodRecordFields extends RecordFields, PodState, PodReadiness {
   readonly hostname: string;
   readonly subdomain: string;
   readonly namedPorts: readonly NamedPort[];
+  readonly disruptionTargetAt: number | undefined;
   readonly tolerations: string;
 }
 
@@ -139,6 +140,16 @@ function namedPorts(pod: Pod, share: Share): readonly NamedPort[] {
   return ports.length === 0 ? NO_PORTS : share(id, ports);
 }
 
+/**
+ * Since when the pod is said to be disrupted, milliseconds (0: it doesn't say); undefined if it
+ * isn't. What the kubelet says is left out: it may take as long as it likes.
+ */
+function disruptionTargetAt(pod: Pod): number | undefined {
+  const condition = pod.status?.conditions?.find(({ type }) => type === 'DisruptionTarget');
+  if (condition?.status !== 'True' || condition.reason === 'TerminationByKubelet') return undefined;
+  return timeMs(condition.lastTransitionTime);
+}
+
 function tolerationsText({ spec }: Pod, share: Share): string {
   const tolerations = spec?.tolerations ?? [];
   if (tolerations.length === 0) return '';
@@ -170,6 +181,7 @@ export function podRecordFields(pod: Pod, share: Share = UNSHARED): PodRecordFie
     hostname: hostname === pod.metadata.name ? pod.metadata.name : hostname,
     subdomain: share(subdomain, subdomain),
     namedPorts: namedPorts(pod, share),
+    disruptionTargetAt: disruptionTargetAt(pod),
     tolerations: tolerationsText(pod, share),
   };
 }

@@ -43,6 +43,23 @@ export function quantityNanos(text: string | number): bigint | undefined {
   return sign === '-' ? -value : value;
 }
 
+const NANOS_PER_MILLI = 1_000_000n;
+const INT64_MAX = 2n ** 63n - 1n;
+
+/** The quantity in thousandths, rounded away from zero, at most what 64 bits hold. */
+export function quantityMilli(text: string | number): bigint | undefined {
+  const nanos = quantityNanos(text);
+  if (nanos === undefined) return undefined;
+  const magnitude = divideAwayFromZero(nanos < 0n ? -nanos : nanos, NANOS_PER_MILLI);
+  const bounded = magnitude > INT64_MAX ? INT64_MAX : magnitude;
+  return nanos < 0n ? -bounded : bounded;
+}
+
+/** The text of so many thousandths as the API server would store it. */
+export function milliText(milli: bigint, format: QuantityFormat): string {
+  return quantityText({ nanos: milli * NANOS_PER_MILLI, format });
+}
+
 /** True if both mean the same amount; texts that are no quantities must be the same text. */
 export function quantitiesEqual(a: string | number, b: string | number): boolean {
   if (a === b) return true;

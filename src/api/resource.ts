@@ -16,6 +16,18 @@ export function apiVersionOf(resource: Resource): string {
   return resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
 }
 
+/** Group and version of an apiVersion ("apps/v1", "v1", ""), or what is wrong with it. */
+export function parseApiVersion(
+  text: string,
+): { readonly group: string; readonly version: string } | { readonly problem: string } {
+  if (text === '' || text === '/') return { group: '', version: '' };
+  const parts = text.split('/');
+  const [first = '', second = ''] = parts;
+  if (parts.length === 1) return { group: '', version: first };
+  if (parts.length === 2) return { group: first, version: second };
+  return { problem: `unexpected GroupVersion string: ${text}` };
+}
+
 /** Stable id of a resource for rows, metrics and logs: "deployments.apps", "pods". */
 export function resourceId(resource: Resource): string {
   return resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
@@ -68,12 +80,33 @@ export const CONTROLLER_REVISIONS = resource(
 );
 export const JOBS = resource('batch', 'v1', 'jobs', 'Job', true);
 export const CRON_JOBS = resource('batch', 'v1', 'cronjobs', 'CronJob', true);
+export const POD_DISRUPTION_BUDGETS = resource(
+  'policy',
+  'v1',
+  'poddisruptionbudgets',
+  'PodDisruptionBudget',
+  true,
+);
+export const HORIZONTAL_POD_AUTOSCALERS = resource(
+  'autoscaling',
+  'v2',
+  'horizontalpodautoscalers',
+  'HorizontalPodAutoscaler',
+  true,
+);
 export const ENDPOINT_SLICES = resource(
   'discovery.k8s.io',
   'v1',
   'endpointslices',
   'EndpointSlice',
   true,
+);
+export const CLUSTER_ROLES = resource(
+  'rbac.authorization.k8s.io',
+  'v1',
+  'clusterroles',
+  'ClusterRole',
+  false,
 );
 export const LEASES = resource('coordination.k8s.io', 'v1', 'leases', 'Lease', true);
 export const TOKEN_REVIEWS = resource(

@@ -3,9 +3,10 @@ import { labelKeyProblems, labelValueProblems } from './label-syntax.ts';
 import type { StringMap } from './meta.ts';
 import type { LabelSelector } from './types/index.ts';
 
-type Operator = '=' | 'in' | 'notin' | 'exists' | '!';
+type Operator = '=' | 'in' | 'notin' | 'exists' | '!' | 'gt' | 'lt';
 
-interface Requirement {
+/** One part of a selector; `gt` and `lt` only come from texts. */
+export interface Requirement {
   readonly key: string;
   readonly operator: Operator;
   readonly values: readonly string[];
@@ -55,11 +56,17 @@ export function compileSelector(spec: LabelSelector | undefined): CompiledSelect
     requirements.push({ key, operator: known, values: [...(values ?? [])] });
   }
   for (const requirement of requirements) {
-    const problems = problemsOf(requirement);
-    if (problems.length === 1) return { problem: problems.join('') };
-    if (problems.length > 1) return { problem: `[${problems.join(', ')}]` };
+    const problem = requirementProblem(requirement);
+    if (problem !== undefined) return { problem };
   }
   return { selector: selectorOf(requirements) };
+}
+
+/** What is wrong with a requirement in upstream's words, undefined if nothing. */
+export function requirementProblem(requirement: Requirement): string | undefined {
+  const problems = problemsOf(requirement);
+  if (problems.length === 0) return undefined;
+  return problems.length === 1 ? problems.join('') : `[${problems.join(', ')}]`;
 }
 
 /** A selector for exactly these labels (unchecked, as the server checked them); empty: everything. */
@@ -84,7 +91,8 @@ export function repeatedMatch(selector: Selector): (labels: StringMap) => boolea
   };
 }
 
-function selectorOf(unsorted: readonly Requirement[]): Selector {
+/** A selector of requirements that were checked; none: everything. */
+export function selectorOf(unsorted: readonly Requirement[]): Selector {
   if (unsorted.length === 0) return EVERYTHING;
   const requirements = unsorted.toSorted((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)));
   return {
@@ -103,9 +111,20 @@ function satisfies(labels: StringMap, { key, operator, values }: Requirement): b
       return !present;
     case 'notin':
       return !present || !values.includes(labels[key] ?? '');
+    case 'gt':
+    case 'lt':
+      return present && isBeyond(labels[key] ?? '', operator, values.join(''));
     default:
       return present && values.includes(labels[key] ?? '');
   }
+}
+
+const INTEGER = /^[+-]?\d+$/;
+
+function isBeyond(text: string, operator: 'gt' | 'lt', bound: string): boolean {
+  if (!INTEGER.test(text)) return false;
+  const [value, limit] = [BigInt(text), BigInt(bound)];
+  return operator === 'gt' ? value > limit : value < limit;
 }
 
 function textOf({ key, operator, values }: Requirement): string {
@@ -116,6 +135,9 @@ function textOf({ key, operator, values }: Requirement): string {
       return `!${key}`;
     case '=':
       return `${key}=${values.join('')}`;
+    case 'gt':
+    case 'lt':
+      return `${key}${operator === 'gt' ? '>' : '<'}${values.join('')}`;
     default:
       return `${key} ${operator} (${values.toSorted().join(',')})`;
   }
@@ -135,6 +157,12 @@ function problemsOf({ key, operator, values }: Requirement): string[] {
       invalid('values', values, 'values set must be empty for exists and does not exist'),
     );
   }
+  values.forEach((value, index) => {
+    if ((operator === 'gt' || operator === 'lt') && !INTEGER.test(value)) {
+      const detail = "for 'Gt', 'Lt' operators, the value must be an integer";
+      problems.push(invalid(`values[${index}]`, value, detail));
+    }
+  });
   values.forEach((value, index) => {
     const wrong = labelValueProblems(value);
     if (wrong.length > 0) {

@@ -59,7 +59,13 @@ export async function runHoldfast(
   try {
     const config = runConfig(options, controllers, world.env);
     sayWhatIsUnusual(config, log);
-    const parts = { clock, random: systemRandom(), log, metrics: createMetrics(), config };
+    const parts = {
+      clock,
+      random: systemRandom(),
+      log,
+      metrics: createMetrics(config.metricRules),
+      config,
+    };
     return await runParts(parts, world);
   } catch (error) {
     log.error('command failed', error);

@@ -20,9 +20,9 @@ export interface ClusterIdentityDeps {
 }
 
 /**
- * Waits for the API server, then compares the UID of kube-system and the CA with what the state file
- * was made of; of another cluster everything is forgotten. Resolves when the state may be used, or
- * when the signal aborts.
+ * Waits for the API server, then compares the UID of kube-system and the CA with what the state
+ * file was made of; of another cluster everything is forgotten. Resolves when the state may be
+ * used, or when the signal aborts.
  */
 export async function settleClusterIdentity(
   deps: ClusterIdentityDeps,

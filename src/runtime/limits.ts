@@ -89,6 +89,8 @@ export const PROBE_TIMEOUT_MS = 10_000;
 // Following what discovery finds
 /** The server is asked what it serves this often. */
 export const DISCOVERY_INTERVAL_MS = 30_000;
+/** Who misses a kind has the server asked again if the last answer is older than this. */
+export const DISCOVERY_MISS_AGE_MS = 5_000;
 /** Ties that are shared between objects, by first owner. */
 export const TIES_KEPT_MAX = 4_096;
 /** Objects of a cache whose last change waits for another commit to be written. */
@@ -130,6 +132,14 @@ export const WATCHED_GAPS_MAX = 64;
 export const REPLICA_SELECTORS_MAX = 10_000;
 export const IDENTITY_BACKOFF_BASE_MS = 200;
 export const IDENTITY_BACKOFF_MAX_MS = 10_000;
+
+// Pod disruption budgets
+/** Compiled selectors of budgets kept for finding those of a pod. */
+export const BUDGET_SELECTORS_MAX = 10_000;
+
+// Horizontal pod autoscalers
+/** Pods whose requests and times are kept parsed. */
+export const AUTOSCALED_POD_FACTS_MAX = 10_000;
 
 // Garbage collection
 /** Identities of owners that are known to be absent. */

@@ -3,7 +3,7 @@
  * workers once the caches are as new as the server, and stops them in order.
  */
 import { PODS, type Resource, resourceId } from '../api/resource.ts';
-import type { ClientFactory } from '../kube/types.ts';
+import type { ClientFactory, TokenSigner } from '../kube/types.ts';
 import type { Clock } from './clock.ts';
 import type { ControllerDefinition, ControllerFlags, DiscoveryResult } from './controller.ts';
 import { ControllerHost } from './controller-host.ts';
@@ -42,7 +42,9 @@ export interface ManagerDeps {
   readonly startIntervalMs: number;
   /** --controller-shutdown-timeout, milliseconds; 0: wait for ever. */
   readonly stopTimeoutMs: number;
+  /** PEM of --root-ca-file, "" without that flag. */
   readonly rootCaPem: string;
+  readonly tokenSigner: TokenSigner | undefined;
   flagsOf(controller: string): ControllerFlags;
   gate(name: string): boolean;
   discovery(): Promise<DiscoveryResult>;

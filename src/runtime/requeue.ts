@@ -10,3 +10,11 @@ export class NotYet extends Error {
     this.name = 'NotYet';
   }
 }
+
+/** Thrown if the caches don't show yet what this controller wrote: deciding now would repeat it. */
+export class StaleCache extends NotYet {
+  constructor(because: string) {
+    super(because);
+    this.name = 'StaleCache';
+  }
+}

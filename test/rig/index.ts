@@ -9,9 +9,11 @@ export { always, type EventuallyOptions, eventually, notYet } from './eventually
 export { type Fault, FaultProxy, type FaultRule } from './fault-proxy.ts';
 export type { ClusterFiles } from './identities.ts';
 export { HoldfastManager, type HoldfastOptions, Manager, type ManagerOptions } from './manager.ts';
+export { METRICS_CLUSTER, MetricsApi } from './metrics-api.ts';
 export { NodeSimulator, type NodesOptions, simulateNodes } from './nodes.ts';
 export { simulateNodesApart } from './nodes-apart.ts';
 export type { PodPlan } from './pod-plan.ts';
+export { mapBounded } from './pool.ts';
 export { freePort } from './ports.ts';
 export { TcpProxy, type Traffic } from './proxy.ts';
 export { type RigResource, registerResource } from './resources.ts';

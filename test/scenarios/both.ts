@@ -1,5 +1,6 @@
 /** Plays scenarios under the reference manager and under Holdfast, each on a cluster of its own. */
-import { type Cluster, simulateNodes, startCluster } from '../rig/index.ts';
+
+import { type Cluster, type ClusterOptions, simulateNodes, startCluster } from '../rig/index.ts';
 import { type Snapshot, settledSnapshot } from './snapshot.ts';
 import { type Scenario, World } from './world.ts';
 
@@ -12,6 +13,13 @@ export interface BothOptions {
   readonly controllers: readonly string[];
   /** How many scenarios play at once. */
   readonly atOnce: number;
+  /** Further flags for both managers. */
+  readonly flags?: readonly string[];
+  readonly cluster?: ClusterOptions;
+  /** Furnishes each cluster before its manager starts; default nodes and a garbage collector. */
+  prepare?(cluster: Cluster): Promise<unknown>;
+  /** What is compared at the end of a scenario; default `settledSnapshot`. */
+  look?(world: World): Promise<Snapshot>;
 }
 
 const LIMITS = ['--kube-api-qps=500', '--kube-api-burst=1000'];
@@ -19,19 +27,23 @@ const LIMITS = ['--kube-api-qps=500', '--kube-api-burst=1000'];
 /** Two clusters with a manager each; both play every scenario. */
 export class Both {
   readonly #clusters: readonly [Cluster, Cluster];
+  readonly #look: (world: World) => Promise<Snapshot>;
   readonly #played: ReadonlyMap<string, Promise<Pair>>;
 
   private constructor(clusters: readonly [Cluster, Cluster], options: BothOptions) {
     this.#clusters = clusters;
+    this.#look = options.look ?? settledSnapshot;
     this.#played = this.#playAll(options);
   }
 
   /** Starts the clusters and managers, and begins to play. */
   static async start(options: BothOptions): Promise<Both> {
-    const clusters = await Promise.all([startCluster(), startCluster()]);
+    const start = (): Promise<Cluster> => startCluster(options.cluster);
+    const clusters = await Promise.all([start(), start()]);
     const [reference, holdfast] = clusters;
-    await Promise.all(clusters.map(prepare));
-    const flags = [`--controllers=${options.controllers.join(',')}`, ...LIMITS];
+    await Promise.all(clusters.map(options.prepare ?? prepare));
+    const { controllers, flags: more = [] } = options;
+    const flags = [`--controllers=${controllers.join(',')}`, ...LIMITS, ...more];
     const managers = [
       await reference.startReference({ flags }),
       await holdfast.startHoldfast({ flags }),
@@ -69,7 +81,13 @@ export class Both {
 
   async #playBoth(scenario: Scenario): Promise<Pair> {
     const [reference, holdfast] = this.#clusters;
-    return await Promise.all([play(scenario, reference), play(scenario, holdfast)]);
+    return await Promise.all([this.#play(scenario, reference), this.#play(scenario, holdfast)]);
+  }
+
+  async #play(scenario: Scenario, cluster: Cluster): Promise<Snapshot> {
+    const world = new World(cluster, await cluster.namespace('play'));
+    await scenario.play(world);
+    return await this.#look(world);
   }
 }
 
@@ -78,10 +96,4 @@ async function prepare(cluster: Cluster): Promise<void> {
   await simulateNodes(cluster, { count: 2, clearTaint: true, bind: true });
   const flags = ['--controllers=garbage-collector-controller', '--leader-elect=false'];
   await cluster.startReference({ flags, name: 'garbage-collector' });
-}
-
-async function play(scenario: Scenario, cluster: Cluster): Promise<Snapshot> {
-  const world = new World(cluster, await cluster.namespace('play'));
-  await scenario.play(world);
-  return await settledSnapshot(world);
 }

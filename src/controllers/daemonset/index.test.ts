@@ -5,6 +5,7 @@ import { stringifyJson } from '../../api/json.ts';
 import { controllerReference } from '../../api/meta.ts';
 import { CONTROLLER_REVISIONS, DAEMON_SETS, NODES, REPLICA_SETS } from '../../api/resource.ts';
 import type { ControllerRevision, DaemonSet, Node, Pod } from '../../api/types/index.ts';
+import type { PodCreation } from '../../runtime/controller.ts';
 import { DAEMON_NUMBERS, templateData } from '../_kit/revisions/data.ts';
 import { type FakeContext, fakeContext } from '../_kit/testing/fake-context.ts';
 import { FakeRun, refusal } from '../_kit/testing/fake-run.ts';
@@ -299,6 +300,10 @@ describe('a sync', () => {
       template: { metadata: { labels: { ...LABELS, [HASH]: 'now' } } },
       because: 'node n1: the node has no pod yet',
     });
+    const [creation] = podControl.created;
+    const waiting = { ...pod('other', ''), ...(creation as PodCreation).template };
+    const stored = [pod('other', 'n1'), pod('other', 'n2'), waiting];
+    expect(stored.map((one) => creation?.ofSlot?.(one as Pod))).toEqual([true, false, true]);
     expect(expectations.awaited(KEY)).toEqual({ adds: 1, deletes: [] });
     const status = run.writes.find(({ resource }) => resource === 'daemonsets.apps/status');
     expect(status?.guard).toEqual({ ownerKey: KEY, ownerUid: 'set-uid' });

@@ -13,6 +13,7 @@ import type {
   WorkQueue,
 } from '../../runtime/controller.ts';
 import type { Lister, PodRecord, ServiceRecord } from '../../runtime/informer/types.ts';
+import { StaleCache } from '../../runtime/requeue.ts';
 import { LEADER_ANNOTATION } from '../_kit/slices/names.ts';
 import { TriggerTimes } from '../_kit/slices/trigger-times.ts';
 import { decide, type EndpointsWrite } from './decide.ts';
@@ -54,7 +55,7 @@ export class EndpointsSync {
   /** Throws what the server refuses, and if the cache hasn't seen the last write to this key. */
   async reconcile(key: string, run: SyncRun): Promise<void> {
     if (!this.#context.caughtUp(key, guardOf(key).ownerUid)) {
-      throw new Error(`endpoints informer cache is out of date: ${key} was written since`);
+      throw new StaleCache(`endpoints informer cache is out of date: ${key} was written since`);
     }
     const service = this.#services.get(key);
     if (service === undefined) return await this.#removeLeftover(key, run);

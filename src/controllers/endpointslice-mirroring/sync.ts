@@ -11,7 +11,8 @@ import type {
 } from '../../runtime/controller.ts';
 import { SLICES_BY_SERVICE } from '../../runtime/informer/indexes.ts';
 import type { Lister, ServiceRecord } from '../../runtime/informer/types.ts';
-import { StaleCache } from '../_kit/slices/stale.ts';
+import { StaleCache } from '../../runtime/requeue.ts';
+import { outOfDate } from '../_kit/slices/stale.ts';
 import { SliceTracker } from '../_kit/slices/tracker.ts';
 import { removeSlice, type SliceOwner, writeSlices } from '../_kit/slices/write.ts';
 import { StepError } from '../_kit/steps.ts';
@@ -73,8 +74,9 @@ export class MirrorSync {
     const { uid, deletionTimestamp } = endpoints.metadata;
     const slices = this.#slicesOf(key);
     const stale = this.tracker.staleness(key, slices);
-    if (stale !== undefined) throw new StaleCache(stale);
-    if (!this.#context.caughtUp(key, uid)) throw new StaleCache(`slices of ${key} were written`);
+    if (stale !== undefined) throw new StaleCache(outOfDate(stale));
+    if (!this.#context.caughtUp(key, uid))
+      throw new StaleCache(outOfDate(`slices of ${key} were written`));
     const decision = decide({ endpoints, slices }, this.#addressesMax);
     this.#metrics.decided(key, decision);
     for (const event of decision.events) this.#tell(endpoints, event);

@@ -13,7 +13,8 @@ import type {
 } from '../../runtime/controller.ts';
 import { SLICES_BY_SERVICE } from '../../runtime/informer/indexes.ts';
 import type { Lister, PodRecord, ServiceRecord } from '../../runtime/informer/types.ts';
-import { StaleCache } from '../_kit/slices/stale.ts';
+import { StaleCache } from '../../runtime/requeue.ts';
+import { outOfDate } from '../_kit/slices/stale.ts';
 import { SliceTracker } from '../_kit/slices/tracker.ts';
 import { TriggerTimes } from '../_kit/slices/trigger-times.ts';
 import { removeSlice, type SliceOwner, writeSlices } from '../_kit/slices/write.ts';
@@ -167,8 +168,9 @@ export class SliceSync {
       if (slice !== undefined) slices.push(slice);
     }
     const stale = this.tracker.staleness(key, slices);
-    if (stale !== undefined) throw new StaleCache(stale);
-    if (!this.#context.caughtUp(key, uid)) throw new StaleCache(`slices of ${key} were written`);
+    if (stale !== undefined) throw new StaleCache(outOfDate(stale));
+    if (!this.#context.caughtUp(key, uid))
+      throw new StaleCache(outOfDate(`slices of ${key} were written`));
     return slices
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
       .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));

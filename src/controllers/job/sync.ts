@@ -7,6 +7,7 @@ import { carryOutClaims } from '../../runtime/claim.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { SyncRun } from '../../runtime/controller.ts';
 import { referenceTo } from '../../runtime/pod-control.ts';
+import { StaleCache } from '../../runtime/requeue.ts';
 import { Acting, type ActPorts } from './act.ts';
 import type { Observed } from './counts.ts';
 import { decide, type JobConfig } from './decide.ts';
@@ -16,6 +17,8 @@ import { asJobPods, type JobCaches, observeClaims } from './observe.ts';
 import { knowsCompletionMode, managedByOther } from './spec.ts';
 
 const MS_PER_SECOND = 1_000;
+/** Until the caches have caught up after a restart. */
+const UNSURE_DELAY_MS = 1_000;
 
 /** Everything a sync works with. */
 export interface JobSyncDeps extends ActPorts {
@@ -39,7 +42,7 @@ export class JobSync {
     const { caches, guard, caughtUp, expectations, backoffs, finished } = this.#deps;
     const record = caches.jobs.record(key);
     if (record !== undefined && guard && !caughtUp(key, record.uid)) {
-      throw new Error(`the caches have not reached the last write made for ${key}`);
+      throw new StaleCache(`the caches have not reached the last write made for ${key}`);
     }
     if (record === undefined || record.finished !== '') {
       expectations.forget(key);
@@ -95,14 +98,24 @@ export class JobSync {
       finalizers: [JOB_TRACKING_FINALIZER],
     };
     const pods = asJobPods(caches, await carryOutClaims(run, pass, claims));
+    const { untracked, unsure } = removals.of(uid, heldUids(job));
+    if (unsure > 0) {
+      run.again(UNSURE_DELAY_MS, `${unsure} finalizers may or may not have been removed`);
+    }
     return {
       job,
       pods,
       failures: failures.of(job, pods),
-      untracked: removals.of(uid),
+      untracked,
       announced: podControl.deleting(uid),
       satisfied,
       backoff: backoffs.get(key, uid, run.now),
     };
   }
+}
+
+/** UIDs of ended pods that the status holds until they are counted. */
+function heldUids({ status }: Job): ReadonlySet<string> {
+  const { succeeded = [], failed = [] } = status?.uncountedTerminatedPods ?? {};
+  return new Set([...succeeded, ...failed]);
 }

@@ -51,6 +51,7 @@ interface Looked {
 /** What one look found in each zone: the statuses of Ready. */
 type Statuses = Map<string, (string | undefined)[]>;
 
+/** Looks at all nodes, and remembers between two looks whose pods could not be marked. */
 export class NodeMonitor {
   readonly #deps: MonitorDeps;
   /** Nodes some pods of which could not be marked. */

@@ -25,6 +25,7 @@ import type {
   SyncRun,
 } from '../../runtime/controller.ts';
 import { INTENT_EXPIRY_MS } from '../../runtime/limits.ts';
+import { StaleCache } from '../../runtime/requeue.ts';
 import { wholeRevisions } from '../_kit/revisions/stored.ts';
 import { type ActPorts, act } from './act.ts';
 import { decide, type Observed, type StatefulSetConfig } from './decide.ts';
@@ -104,7 +105,7 @@ async function reconcile(parts: Parts, key: string, run: SyncRun): Promise<void>
   const { caches, context, ports, config } = parts;
   const uid = caches.sets.record(key)?.uid;
   if (uid !== undefined && ports.guard && !context.caughtUp(key, uid)) {
-    throw new Error(`the caches have not reached the last write made for ${key}`);
+    throw new StaleCache(`the caches have not reached the last write made for ${key}`);
   }
   const cached = uid === undefined ? undefined : caches.sets.get(key);
   if (cached === undefined) return;

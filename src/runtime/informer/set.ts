@@ -217,6 +217,7 @@ export class Informers implements InformerSet {
     const cache = new ResourceCache(resource, rows, this.#traits(resource, mode));
     const informer: AnyInformer = new CachedInformer(cache, this.#deps.log);
     this.#informers.set(id, informer);
+    if (mode === 'whole') this.#deps.metrics.followed(resource);
     return informer;
   }
 

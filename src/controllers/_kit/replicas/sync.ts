@@ -8,6 +8,7 @@ import type { Clock } from '../../../runtime/clock.ts';
 import type { SyncRun } from '../../../runtime/controller.ts';
 import type { PodRecord } from '../../../runtime/informer/types.ts';
 import type { Logger } from '../../../runtime/log.ts';
+import { StaleCache } from '../../../runtime/requeue.ts';
 import { createPods, deletePods, type ReplicaPorts, writeStatus } from './act.ts';
 import { type Choice, chooseForDeletion } from './choose.ts';
 import { planReplicas, type ReplicaPlan } from './decide.ts';
@@ -50,7 +51,7 @@ export class ReplicaSync<T extends KubeObject> {
     const { owners, kind, expectations, guard, caughtUp, log } = this.#deps;
     const uid = owners.record(key)?.uid;
     if (uid !== undefined && guard && !caughtUp(key, uid)) {
-      throw new Error(`the caches have not reached the last write made for ${key}`);
+      throw new StaleCache(`the caches have not reached the last write made for ${key}`);
     }
     const cached = uid === undefined ? undefined : owners.get(key);
     if (cached === undefined) {
@@ -112,8 +113,8 @@ export class ReplicaSync<T extends KubeObject> {
   }
 
   /**
-   * Deletions that were announced and got no answer go first among those still due: sent again, they
-   * hit the same pods or none. Nothing is deleted that is wanted by now.
+   * Deletions that were announced and got no answer go first among those still due: sent again,
+   * they hit the same pods or none. Nothing is deleted that is wanted by now.
    */
   #unanswered({ set }: Observed<T>, pods: readonly PodRecord[]): Choice<PodRecord>[] {
     const announced = this.#deps.podControl.deleting(set.metadata.uid);

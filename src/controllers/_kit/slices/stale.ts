@@ -1,9 +1,4 @@
-/** Errors of a sync that was not begun. */
-
-/** The cache hasn't seen what the last sync of this owner wrote; the next try will. */
-export class StaleCache extends Error {
-  constructor(detail: string) {
-    super(`EndpointSlice informer cache is out of date: ${detail}`);
-    this.name = 'StaleCache';
-  }
+/** How upstream says that a sync has to wait for the cache of slices. */
+export function outOfDate(detail: string): string {
+  return `EndpointSlice informer cache is out of date: ${detail}`;
 }

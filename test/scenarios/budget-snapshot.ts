@@ -1,0 +1,72 @@
+/** What budgets say in a namespace where nothing moves any more, without what differs between runs. */
+import { eventually, type Json, type Obj } from '../rig/index.ts';
+import type { Snapshot } from './snapshot.ts';
+import type { World } from './world.ts';
+
+const CALM_MS = 400;
+const CALM_LOOKS = 4;
+const DRAWN = /(-[bcdfghjklmnpqrstvwxz2456789]{6,10})?-[a-z0-9]{5}\b/g;
+const UID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+const CHOSEN = /Chose \\?"[^"\\]*\\?"/g;
+
+/** The status of all budgets, what pods say about disruptions, and the events. */
+export async function settledBudgets(world: World): Promise<Snapshot> {
+  let last = '';
+  let calm = 0;
+  const look = async (): Promise<Snapshot | undefined> => {
+    const now = await snapshot(world);
+    const text = JSON.stringify(now);
+    calm = text === last ? calm + 1 : 0;
+    last = text;
+    return calm >= CALM_LOOKS ? now : undefined;
+  };
+  const options = { timeoutMs: 30_000, everyMs: CALM_MS, describe: 'budgets at rest' };
+  return await eventually(look, options);
+}
+
+async function snapshot(world: World): Promise<Snapshot> {
+  const budgets = (await world.list('poddisruptionbudgets')).map(plainBudget);
+  const pods = (await world.list('pods')).map(plainPod);
+  const events = (await world.list('events')).flatMap(plainEvent);
+  const text = JSON.stringify({
+    budgets,
+    pods: sorted(pods),
+    events: [...new Set(sorted(events))],
+  });
+  return JSON.parse(
+    text
+      .replaceAll(world.namespace, '<namespace>')
+      .replace(UID, '<uid>')
+      .replace(DRAWN, '-<drawn>')
+      .replace(CHOSEN, 'Chose <one>'),
+  );
+}
+
+function plainBudget({ metadata, spec, status }: Obj): Json {
+  const { conditions = [], disruptedPods = {}, ...counts } = status ?? {};
+  return {
+    name: metadata.name,
+    generation: metadata.generation,
+    spec,
+    counts,
+    disrupted: Object.keys(disruptedPods),
+    conditions: conditions.map(({ lastTransitionTime: _t, ...rest }: Json) => rest),
+  };
+}
+
+function plainPod({ metadata, status }: Obj): Json {
+  const conditions = (status?.conditions ?? [])
+    .filter(({ type }: Json) => type === 'DisruptionTarget' || type === 'Ready')
+    .map(({ lastTransitionTime: _t, ...rest }: Json) => rest);
+  return { name: metadata.name, phase: status?.phase, conditions };
+}
+
+function plainEvent(event: Obj): string[] {
+  const { type, reason, message, source, involvedObject: about } = event;
+  if (source?.component !== 'controllermanager') return [];
+  return [`${about.kind} ${about.name}: ${type} ${reason} ${message}`];
+}
+
+function sorted<T>(items: T[]): T[] {
+  return items.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+}
