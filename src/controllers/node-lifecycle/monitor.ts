@@ -206,8 +206,8 @@ export class NodeMonitor {
   }
 
   /**
-   * For how long a node that never spoke may have been silent, milliseconds: since it was created,
-   * but only as far as that was watched. Without memory, at the first look, its age is all there is.
+   * For how long a node that never spoke may have been silent, milliseconds: since it was
+   * created, but only as far as that was watched. Without memory its age is all there is.
    */
   #ageMs({ uid, createdAt }: NodeRecord): number {
     const { clock } = this.#deps;
