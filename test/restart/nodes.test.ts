@@ -82,7 +82,7 @@ async function waiting(world: NodeWorld, tolerationSeconds: number): Promise<voi
       metadata: { name: podName, finalizers: ['example.com/hold'] },
       spec: { nodeName: name, tolerations, containers: [{ name: 'c', image: 'i' }] },
     });
-  const toleration = { key: TAINT.key, operator: 'Exists', tolerationSeconds };
+  const toleration = { ...TAINT, operator: 'Exists', tolerationSeconds };
   await pod('waits', [toleration]);
   await pod('canary', []);
   await world.taint('n', [TAINT]);

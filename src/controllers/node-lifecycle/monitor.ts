@@ -51,6 +51,7 @@ interface Looked {
 /** What one look found in each zone: the statuses of Ready. */
 type Statuses = Map<string, (string | undefined)[]>;
 
+/** Looks at all nodes, and remembers between two looks whose pods could not be marked. */
 export class NodeMonitor {
   readonly #deps: MonitorDeps;
   /** Nodes some pods of which could not be marked. */
@@ -205,8 +206,8 @@ export class NodeMonitor {
   }
 
   /**
-   * For how long a node that never spoke may have been silent, milliseconds: since it was created,
-   * but only as far as that was watched. Without memory, at the first look, its age is all there is.
+   * For how long a node that never spoke may have been silent, milliseconds: since it was
+   * created, but only as far as that was watched. Without memory its age is all there is.
    */
   #ageMs({ uid, createdAt }: NodeRecord): number {
     const { clock } = this.#deps;

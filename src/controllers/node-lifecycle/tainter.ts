@@ -1,9 +1,11 @@
 /** NoExecute taints: which nodes wait for one, putting it on, and taking both off again. */
 import { FencedError } from '../../api/errors.ts';
 import { zoneKey } from '../../api/node.ts';
+import { NODES } from '../../api/resource.ts';
 import type { Node } from '../../api/types/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { SyncRun } from '../../runtime/controller.ts';
+import { ObjectUnavailable } from '../../runtime/informer/cache.ts';
 import type { Lister, NodeRecord } from '../../runtime/informer/types.ts';
 import type { Logger } from '../../runtime/log.ts';
 import {
@@ -125,15 +127,25 @@ export class Tainter {
     change: TaintChange,
     because: string,
   ): Promise<boolean> {
-    const { nodes, clock, log } = this.#deps;
+    const { clock, log } = this.#deps;
     try {
-      const node = nodes.get(name);
+      const node = await this.#whole(run, name);
       if (node?.metadata.uid === uid) await changeTaints(run, node, change, { clock, because });
       return true;
     } catch (error) {
       if (error instanceof FencedError) throw error;
       log.error('Failed to change the taints of a node', error, { node: name });
       return false;
+    }
+  }
+
+  /** From the cache, or live if the disk lost it. */
+  async #whole(run: SyncRun, name: string): Promise<Node | undefined> {
+    try {
+      return this.#deps.nodes.get(name);
+    } catch (error) {
+      if (!(error instanceof ObjectUnavailable)) throw error;
+      return await run.client.get<Node>(NODES, { name });
     }
   }
 
