@@ -2,7 +2,15 @@
  * Nodes and evictions while Holdfast is killed: clocks go on from what had passed, and nothing that
  * was right is written again.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test';
 import { rmSync } from 'node:fs';
 import { type Cluster, type HoldfastManager, type Obj, startCluster } from '../rig/index.ts';
 import { Kubelet } from '../scenarios/nodes-kubelet.ts';
@@ -66,6 +74,14 @@ async function restart({
   if (withoutMemory) for (const dir of [stateDir, runtimeDir]) rmSync(dir, { recursive: true });
   holdfast = await cluster.startHoldfast({ flags: FLAGS, stateDir, runtimeDir, port });
 }
+
+/** Silent nodes of one test must not make the zone of the next one look disrupted. */
+afterEach(async () => {
+  for (const one of kubelets.splice(1)) {
+    one.stop();
+    await cluster.api.remove('nodes', '', one.name);
+  }
+});
 
 async function newWorld(): Promise<NodeWorld> {
   return new NodeWorld(cluster, await cluster.namespace('nodes'), holdfast);
@@ -203,11 +219,12 @@ test('nodes that beat write nothing to the disk', async () => {
   const world = await newWorld();
   for (let at = 0; at < 10; at++) await kubelet(world.node(`n${at}`));
   await Bun.sleep(4_000);
-  const bytes = async (): Promise<number> => {
-    const line = /^holdfast_store_written_bytes (\S+)$/m.exec(await holdfast.metrics());
+  const commits = async (): Promise<number> => {
+    const line = /^holdfast_store_commits (\S+)$/m.exec(await holdfast.metrics());
     return Number(line?.[1]);
   };
-  const before = await bytes();
-  await Bun.sleep(15_000);
-  expect((await bytes()) - before).toBeLessThan(20_000);
+  const before = await commits();
+  await Bun.sleep(20_000);
+  // Each of the nodes has beaten more than twenty times.
+  expect((await commits()) - before).toBeLessThanOrEqual(2);
 });
