@@ -4,6 +4,7 @@
  * Arguments are handed on to `bun test`.
  */
 import { join } from 'node:path';
+import { binariesFolder } from '../test/rig/index.ts';
 import { type Counts, countsOf } from './counts.ts';
 
 const ROOT = join(import.meta.dir, '..');
@@ -16,6 +17,7 @@ interface Step {
 }
 
 const STEPS: readonly Step[] = [
+  { name: 'tools', command: ['scripts/tools.sh'] },
   { name: 'rig', command: ['test/rig/build.sh'] },
   { name: 'build', command: [process.execPath, 'scripts/build.ts'] },
   { name: 'style', command: ['node_modules/.bin/biome', 'check', '.'] },
@@ -48,9 +50,11 @@ async function tee(stream: ReadableStream<Uint8Array>): Promise<string> {
 
 async function runTests(): Promise<Counts> {
   console.log('== tests');
+  const reference = join(await binariesFolder(), 'kube-controller-manager');
+  const env = { ...process.env, NO_COLOR: '1', HOLDFAST_REFERENCE_KCM: reference };
   const run = Bun.spawn(
     [process.execPath, 'test', `--timeout=${TEST_TIMEOUT_MS}`, ...process.argv.slice(2)],
-    { cwd: ROOT, stdout: 'pipe', stderr: 'pipe', env: { ...process.env, NO_COLOR: '1' } },
+    { cwd: ROOT, stdout: 'pipe', stderr: 'pipe', env },
   );
   const [, errors] = await Promise.all([tee(run.stdout), tee(run.stderr)]);
   const code = await run.exited;

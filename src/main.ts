@@ -16,7 +16,8 @@ const code = await runCli(process.argv.slice(2), {
   runManager: (options) =>
     runHoldfast(options, CONTROLLERS, {
       env: process.env,
-      write: (line) => process.stderr.write(`${line}\n`),
+      write: (lines) => process.stderr.write(`${lines}\n`),
+      print: (lines) => process.stdout.write(`${lines}\n`),
       stopAsked: new Promise((resolve) => {
         for (const signal of ['SIGTERM', 'SIGINT'] as const) {
           process.once(signal, () => resolve(signal));

@@ -1,19 +1,22 @@
-/** Go durations as text: what time.ParseDuration takes, and what it says about the rest. */
+/** Go durations as text: what time.ParseDuration takes and says, and what String writes. */
 
+const MICROSECOND = 1_000n;
+const MILLISECOND = 1_000_000n;
 const SECOND = 1_000_000_000n;
 const MINUTE = 60n * SECOND;
+const HOUR = 60n * MINUTE;
 /** Greatest magnitude; only a negative duration may reach it. */
 const LIMIT = 1n << 63n;
 
 const UNITS: Readonly<Record<string, bigint>> = {
   ns: 1n,
-  us: 1_000n,
-  µs: 1_000n,
-  μs: 1_000n,
-  ms: 1_000_000n,
+  us: MICROSECOND,
+  µs: MICROSECOND,
+  μs: MICROSECOND,
+  ms: MILLISECOND,
   s: SECOND,
   m: MINUTE,
-  h: 60n * MINUTE,
+  h: HOUR,
 };
 const STEP = /^(\d*)(?:(\.)(\d*))?([^.\d]*)/;
 const FRACTION_DIGITS_MAX = 18;
@@ -68,4 +71,28 @@ export function parseGoDuration(text: string): ParsedDuration {
   }
   if (!negative && total === LIMIT) return fault('invalid', text);
   return { nanoseconds: negative ? -total : total };
+}
+
+function withFraction(nanoseconds: bigint, unit: bigint): string {
+  const digits = String(unit).length - 1;
+  const fraction = String(nanoseconds % unit)
+    .padStart(digits, '0')
+    .replace(/0+$/, '');
+  const whole = nanoseconds / unit;
+  return digits === 0 || fraction === '' ? String(whole) : `${whole}.${fraction}`;
+}
+
+/** Go's Duration.String: "0s", "1.5ms", "1h2m3.5s". */
+export function formatGoDuration(nanoseconds: bigint): string {
+  const size = nanoseconds < 0n ? -nanoseconds : nanoseconds;
+  const sign = nanoseconds < 0n ? '-' : '';
+  if (size === 0n) return '0s';
+  if (size < MICROSECOND) return `${sign}${size}ns`;
+  if (size < MILLISECOND) return `${sign}${withFraction(size, MICROSECOND)}µs`;
+  if (size < SECOND) return `${sign}${withFraction(size, MILLISECOND)}ms`;
+  const hours = size / HOUR;
+  const minutes = (size % HOUR) / MINUTE;
+  const seconds = `${withFraction(size % MINUTE, SECOND)}s`;
+  if (hours > 0n) return `${sign}${hours}h${minutes}m${seconds}`;
+  return minutes > 0n ? `${sign}${minutes}m${seconds}` : `${sign}${seconds}`;
 }

@@ -169,6 +169,7 @@ describe('the record of a pod', () => {
       subdomain: '',
       namedPorts: [],
       disruptionTargetAt: undefined,
+      tolerations: '',
     });
   });
 

@@ -1,9 +1,10 @@
 /** What controllers ask about a pod: its record, active, terminating, ready, available. */
 import { type JobPodFields, jobPodFields } from './job.ts';
+import { parseJson, stringifyJson } from './json.ts';
 import type { StringMap } from './meta.ts';
 import { type RecordFields, recordFields } from './record.ts';
 import { timeMs } from './time.ts';
-import type { Pod } from './types/index.ts';
+import type { Pod, Toleration } from './types/index.ts';
 
 /** What is read of a pod to say whether it counts. */
 export interface PodState {
@@ -33,6 +34,7 @@ export interface PodRecordFields extends RecordFields, PodState, PodReadiness {
   readonly subdomain: string;
   readonly namedPorts: readonly NamedPort[];
   readonly disruptionTargetAt: number | undefined;
+  readonly tolerations: string;
 }
 
 /** A container port that has a name. */
@@ -148,6 +150,18 @@ function disruptionTargetAt(pod: Pod): number | undefined {
   return timeMs(condition.lastTransitionTime);
 }
 
+function tolerationsText({ spec }: Pod, share: Share): string {
+  const tolerations = spec?.tolerations ?? [];
+  if (tolerations.length === 0) return '';
+  const text = stringifyJson(tolerations);
+  return share(text, text);
+}
+
+/** The tolerations that a pod's record keeps as text. */
+export function tolerationsOf({ tolerations }: { readonly tolerations: string }): Toleration[] {
+  return tolerations === '' ? [] : parseJson<Toleration[]>(tolerations);
+}
+
 /** The record of a whole pod. Times are milliseconds since the epoch, 0 where the pod has none. */
 export function podRecordFields(pod: Pod, share: Share = UNSHARED): PodRecordFields {
   const ready = pod.status?.conditions?.find((condition) => condition.type === 'Ready');
@@ -168,5 +182,6 @@ export function podRecordFields(pod: Pod, share: Share = UNSHARED): PodRecordFie
     subdomain: share(subdomain, subdomain),
     namedPorts: namedPorts(pod, share),
     disruptionTargetAt: disruptionTargetAt(pod),
+    tolerations: tolerationsText(pod, share),
   };
 }

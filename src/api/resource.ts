@@ -101,6 +101,13 @@ export const ENDPOINT_SLICES = resource(
   'EndpointSlice',
   true,
 );
+export const CLUSTER_ROLES = resource(
+  'rbac.authorization.k8s.io',
+  'v1',
+  'clusterroles',
+  'ClusterRole',
+  false,
+);
 export const LEASES = resource('coordination.k8s.io', 'v1', 'leases', 'Lease', true);
 export const TOKEN_REVIEWS = resource(
   'authentication.k8s.io',

@@ -62,6 +62,23 @@ export function untoleratedTaint(
   );
 }
 
+/**
+ * For each taint the first toleration that tolerates it; undefined if one is tolerated by none.
+ */
+export function usedTolerations(
+  taints: readonly Taint[],
+  tolerations: readonly Toleration[],
+  rules: TolerationRules,
+): readonly Toleration[] | undefined {
+  const used: Toleration[] = [];
+  for (const taint of taints) {
+    const first = tolerations.find((toleration) => tolerates(toleration, taint, rules));
+    if (first === undefined) return undefined;
+    used.push(first);
+  }
+  return used;
+}
+
 /** True if two lists of taints say the same, in the same order. */
 export function sameTaints(a: readonly Taint[], b: readonly Taint[]): boolean {
   if (a.length !== b.length) return false;

@@ -10,9 +10,11 @@ import type { Logger } from '../runtime/log.ts';
 import { Manager } from '../runtime/manager.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Random } from '../runtime/random.ts';
+import { WatchedTime } from '../runtime/watched-time.ts';
 import type { OpenedStore } from '../store/index.ts';
 import type { RunConfig } from './config.ts';
 import { followingOf } from './following.ts';
+import { watchedFile } from './watched-file.ts';
 
 export interface LeadershipDeps {
   readonly config: RunConfig;
@@ -43,6 +45,7 @@ export class Leadership {
     this.#deps = deps;
     const { config, opened, open, fenced, metrics } = deps;
     const { store } = opened;
+    const { bootId } = readMachine();
     const resources = config.definitions.flatMap((definition) => definition.watches);
     this.informers = new Informers(
       {
@@ -66,8 +69,12 @@ export class Leadership {
       informers: this.informers,
       qps: config.client.qps,
       burst: config.client.burst,
-      bootId: readMachine().bootId,
-      since: deps.clock.monotonic(),
+      watched: new WatchedTime({
+        clock: deps.clock,
+        bootId,
+        mark: watchedFile(config, bootId),
+        downtimeMaxMs: config.state.downtimeCountedMs,
+      }),
       downtimeCountedMs: config.state.downtimeCountedMs,
       useAccounts: config.client.useServiceAccountCredentials,
       discovery: () => this.#discover(),

@@ -12,6 +12,7 @@ import { type Clock, systemClock } from '../runtime/clock.ts';
 import type { ControllerDefinition } from '../runtime/controller.ts';
 import { createEventRecorder } from '../runtime/events.ts';
 import { createLogger, type RootLogger } from '../runtime/log.ts';
+import { createLogStreams, type LogStreams } from '../runtime/log-streams.ts';
 import { createMetrics, type ServedMetrics } from '../runtime/metrics.ts';
 import { type Random, systemRandom } from '../runtime/random.ts';
 import { type OpenedStore, openStore, type ProcessLock, takeProcessLock } from '../store/index.ts';
@@ -31,8 +32,10 @@ const ALWAYS_OPEN: WriteFence = {
 /** What the process gets from the world around it. */
 export interface World {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Takes a line of the log. */
-  write(line: string): void;
+  /** Takes lines of the log, without the last line break. */
+  write(lines: string): void;
+  /** Takes info messages that are split off from the rest of the log, in the same way. */
+  print(lines: string): void;
   /** Resolves with a signal's name when the process is asked to stop. */
   readonly stopAsked: Promise<string>;
   /** Calls back at each SIGHUP. */
@@ -54,17 +57,33 @@ export async function runHoldfast(
   world: World,
 ): Promise<number> {
   const clock = systemClock();
-  const { write } = world;
+  const streams = logStreams(options, world, clock);
+  const { write } = streams;
   const log = createLogger({ ...options.logging, write, clock, pid: process.pid });
   try {
     const config = runConfig(options, controllers, world.env);
     sayWhatIsUnusual(config, log);
-    const parts = { clock, random: systemRandom(), log, metrics: createMetrics(), config };
+    const parts = {
+      clock,
+      random: systemRandom(),
+      log,
+      metrics: createMetrics(config.metricRules),
+      config,
+    };
     return await runParts(parts, world);
   } catch (error) {
     log.error('command failed', error);
     return 1;
+  } finally {
+    streams.end();
   }
+}
+
+function logStreams({ logging }: Options, world: World, clock: Clock): LogStreams {
+  const { format, flushFrequencyMs: flushMs } = logging;
+  const { split, infoBufferBytes: bufferBytes } = logging[format];
+  const { write: err, print: out } = world;
+  return createLogStreams({ format, split, bufferBytes, flushMs, out, err, clock });
 }
 
 function sayWhatIsUnusual(config: RunConfig, log: RootLogger): void {

@@ -82,19 +82,22 @@ async function guard(
   const verb = c.req.method.toLowerCase();
   const { path } = c.req;
   c.header('Cache-Control', 'no-cache, private');
+  const askedAt = deps.clock.monotonic();
   const user = await deps.authenticate(incoming);
-  serving.authenticated(user?.name);
+  const knownAt = deps.clock.monotonic();
+  serving.authenticated(user?.name, knownAt - askedAt);
   if (user === undefined) return c.json(failure(401, 'Unauthorized', 'Unauthorized'), 401);
   try {
     const answer = await deps.authorize(user, verb, path);
-    serving.authorized(answer.allowed ? 'allowed' : 'denied');
+    const result = answer.allowed ? 'allowed' : 'denied';
+    serving.authorized(result, deps.clock.monotonic() - knownAt);
     if (!answer.allowed) {
       const why = answer.reason === '' ? '' : `: ${answer.reason}`;
       const message = `forbidden: User "${user.name}" cannot ${verb} path "${path}"${why}`;
       return c.json(failure(403, 'Forbidden', message, {}), 403);
     }
   } catch (error) {
-    serving.authorized('error');
+    serving.authorized('error', deps.clock.monotonic() - knownAt);
     const why = error instanceof Error ? error.message : String(error);
     return c.text(
       `Internal Server Error: "${c.req.url.replace(/^\w+:\/\/[^/]+/, '')}": ${why}`,

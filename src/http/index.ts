@@ -156,7 +156,7 @@ function namesIn(pem: string): string[] {
 }
 
 async function listen(tls: TlsServer, options: ServeOptions): Promise<void> {
-  const { bindAddress, port } = options;
+  const { bindAddress, port, sharePort: reusePort } = options;
   const host = bindAddress === '0.0.0.0' ? '::' : bindAddress;
   await new Promise<void>((resolve, reject) => {
     const fail = (cause: Error): void => {
@@ -164,7 +164,7 @@ async function listen(tls: TlsServer, options: ServeOptions): Promise<void> {
       reject(new Error(message, { cause }));
     };
     tls.once('error', fail);
-    tls.listen(port, host, () => {
+    tls.listen({ port, host, reusePort }, () => {
       tls.off('error', fail);
       resolve();
     });

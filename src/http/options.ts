@@ -3,6 +3,8 @@
 /** Serving flags, already checked. Paths are files; "" means not given. */
 export interface ServeOptions {
   readonly bindAddress: string;
+  /** Others that share it as well may listen on the same port (SO_REUSEPORT). */
+  readonly sharePort: boolean;
   /** 0: no HTTPS at all. */
   readonly port: number;
   readonly certFile: string;

@@ -83,6 +83,7 @@ beforeAll(async () => {
   pair = await ca.issue({ commonName: 'serving', hosts: ['127.0.0.1'] });
   options = {
     bindAddress: '127.0.0.1',
+    sharePort: false,
     port: 0,
     certFile: file('tls.crt', pair.certPem),
     keyFile: file('tls.key', pair.keyPem),
@@ -342,6 +343,14 @@ describe('certificates', () => {
     ['clientCaFile', '/nowhere/ca.crt', /^--client-ca-file: cannot read \/nowhere\/ca\.crt/],
   ])('a bad file is named: %s', async (name, path, message) => {
     await expect(serve({ ...options, [name]: path }, deps())).rejects.toThrow(message);
+  });
+
+  test('a port can be shared by those that both want it', async () => {
+    const first = await serve({ ...options, sharePort: true }, deps());
+    const second = await serve({ ...options, sharePort: true, port: first.port }, deps());
+    expect(second.port).toBe(first.port);
+    await expect(serve({ ...options, port: first.port }, deps())).rejects.toThrow(/^failed to/);
+    await Promise.all([first.close(), second.close()]);
   });
 
   test('a port that is taken is named', async () => {

@@ -11,4 +11,6 @@ export {
 } from './discovery.ts';
 export { type ClientFactoryOptions, createClientFactory } from './factory.ts';
 export { createMapper, type ResourceMapper, supportsVerbs } from './mapper.ts';
+export { certificatesProblem } from './pem.ts';
+export { createTokenSigner } from './token-signer.ts';
 export type * from './types.ts';

@@ -127,6 +127,12 @@ export interface KubeClient {
   getPath(path: string, options?: RequestOptions & { accept?: string }): Promise<string>;
 }
 
+/** Makes JSON Web Tokens with one private key. */
+export interface TokenSigner {
+  /** The compact form of a token with these claims, written as Go does: keys sorted, no blanks. */
+  sign(claims: Readonly<Record<string, string>>): string;
+}
+
 /** Says whether this process may write now, and cuts writes under way when it may not. */
 export interface WriteFence {
   /** Checked when a request leaves, after all waiting for limits. */

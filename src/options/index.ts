@@ -23,6 +23,7 @@ export type { KnownController } from './known-controllers.ts';
 export { KNOWN_CONTROLLERS } from './known-controllers.ts';
 export type { LoggingOptions } from './logging.ts';
 export type * from './options.ts';
+export { readProblem } from './read.ts';
 export type { EffectiveFlag, FlagSource } from './values.ts';
 export { minorText } from './versions.ts';
 

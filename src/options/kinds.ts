@@ -1,7 +1,8 @@
 /** Kinds of flag values: how each is read from text, written back and shown in help, as pflag does. */
+import { formatGoDuration } from '../api/go-duration.ts';
 import { parseAddress } from './go/address.ts';
 import { readCsv, writeCsv } from './go/csv.ts';
-import { formatDuration, parseDuration } from './go/duration.ts';
+import { parseDuration } from './go/duration.ts';
 import {
   formatFloat,
   parseBool,
@@ -186,7 +187,7 @@ export const KINDS = {
     zero: 0n,
     hidden: ['0s'],
     parse: parseDuration,
-    print: formatDuration,
+    print: formatGoDuration,
   }),
   strings: kind<readonly string[]>({
     shown: 'strings',

@@ -1,4 +1,5 @@
 /** What the logging flags ask for, and upstream's checks of them. */
+import { quantityNanos } from '../api/quantity.ts';
 import type { FeatureGates } from './feature-gates.ts';
 import { quote } from './go/quote.ts';
 import type { ModuleLevel } from './kinds.ts';
@@ -7,10 +8,10 @@ import { printDuration } from './values.ts';
 
 /** Output of one log format (alpha). */
 export interface LogStreams {
-  /** Errors to stderr, the rest to stdout, instead of all to one stream. */
+  /** Info messages to stdout, the rest to stderr, instead of all to one stream. */
   readonly split: boolean;
-  /** A quantity; "0" doesn't buffer. */
-  readonly infoBufferSize: string;
+  /** Of info messages that are split off; 0 doesn't buffer. */
+  readonly infoBufferBytes: number;
 }
 
 /** How the process logs. */
@@ -26,10 +27,24 @@ export interface LoggingOptions {
 
 const FORMATS = ['json', 'text'] as const;
 
+/** Upstream's bound. */
+const BUFFER_BYTES_MOST = 2 * 1024 ** 3;
+const NANO = 1_000_000_000n;
+
+function bufferFlag(format: 'text' | 'json'): string {
+  return `log-${format}-info-buffer-size`;
+}
+
+/** Whole bytes of a quantity, a part of one counted as one. */
+function bytesOf(quantity: string): number {
+  const nanos = quantityNanos(quantity) ?? 0n;
+  return nanos <= 0n ? 0 : Math.min(Number((nanos + NANO - 1n) / NANO), BUFFER_BYTES_MOST);
+}
+
 function streams(values: FlagValues, format: 'text' | 'json'): LogStreams {
   return {
     split: values.bool(`log-${format}-split-stream`),
-    infoBufferSize: values.text(`log-${format}-info-buffer-size`),
+    infoBufferBytes: bytesOf(values.text(bufferFlag(format))),
   };
 }
 
@@ -46,10 +61,11 @@ export function loggingOptions(values: FlagValues): LoggingOptions {
 }
 
 function checkStreams(values: FlagValues, format: 'text' | 'json'): string[] {
-  const { split, infoBufferSize } = streams(values, format);
+  const { split } = streams(values, format);
   const disabled = 'Forbidden: Feature LoggingAlphaOptions is disabled';
   const errors = split ? [`options.${format}.splitStream: ${disabled}`] : [];
-  if (infoBufferSize !== '0') errors.push(`options.${format}.infoBufferSize: ${disabled}`);
+  if (values.text(bufferFlag(format)) !== '0')
+    errors.push(`options.${format}.infoBufferSize: ${disabled}`);
   return errors;
 }
 

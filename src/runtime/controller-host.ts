@@ -11,7 +11,7 @@ import type {
   ExactCreates,
   Expectations,
   PodControl,
-  QueueLimiterOptions,
+  QueueOptions,
   WorkQueue,
 } from './controller.ts';
 import { type Countdowns, createCountdowns } from './countdown.ts';
@@ -68,7 +68,7 @@ export class ControllerHost {
     this.#client = deps.factory.client(definition.account, {
       qps: deps.qps * times.qps,
       burst: deps.burst * times.burst,
-      ...(deps.useAccounts ? { account: definition.account } : {}),
+      ...(deps.useAccounts && !definition.rootClient ? { account: definition.account } : {}),
     });
     const { store, clock, random } = deps;
     const { term } = lead;
@@ -197,10 +197,11 @@ export class ControllerHost {
       flags: deps.flagsOf(this.name),
       gate: deps.gate,
       clock: deps.clock,
+      random: deps.random,
       log: this.#log,
       metrics: deps.metrics,
       client: this.#client,
-      queue: (name, limiter) => this.#queue(name, limiter),
+      queue: (name, options) => this.#queue(name, options),
       events: (component) => this.#recorder(component),
       expectations: () => this.#expectationsOf(),
       memory: (what, options) => this.#memory(what, options),
@@ -210,18 +211,20 @@ export class ControllerHost {
       podControl: (events, { guard }) => this.#podControl(events, guard),
       exactCreates: (resource) => this.#exactCreates(resource),
       caPem: deps.factory.caPem,
-      rootCaPem: deps.rootCaPem,
+      rootCaPem: deps.rootCaPem === '' ? deps.factory.caPem : deps.rootCaPem,
+      tokenSigner: deps.tokenSigner,
       discovery: deps.discovery,
     };
   }
 
-  #queue(name: string, limits: QueueLimiterOptions = {}): WorkQueue {
+  #queue(name: string, options: QueueOptions = {}): WorkQueue {
     const { clock, store } = this.#deps;
     const { term } = this.#lead;
-    const work = storedWork({ queue: name, table: store.work, clock, term });
+    const { storedAs = name, ...limits } = options;
+    const work = storedWork({ queue: storedAs, table: store.work, clock, term });
     const limiter = createLimiter(limits, clock);
     const metrics = this.#queueMetrics;
-    const queue = createWorkQueue({ name, clock, limiter, metrics, log: work.log });
+    const queue = createWorkQueue({ name, id: storedAs, clock, limiter, metrics, log: work.log });
     queue.restore(work.load());
     queue.lookOver(true);
     this.#queues.push(queue);
@@ -294,10 +297,8 @@ export class ControllerHost {
   }
 
   #countdowns(): Countdowns {
-    const { clock, bootId, since, downtimeCountedMs } = this.#deps;
-    // Only a seamless lead knows that the API server was there all the time.
-    const watch = { clock, bootId, since, serverSteady: this.#lead.seamless };
-    return createCountdowns(watch, downtimeCountedMs);
+    const { watched, downtimeCountedMs } = this.#deps;
+    return createCountdowns(watched, downtimeCountedMs);
   }
 
   #podControl(events: EventRecorder, guard: boolean): PodControl {

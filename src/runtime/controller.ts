@@ -1,13 +1,14 @@
 /** The contract between the framework and a controller: what it declares and what it is handed. */
 import type { Resource } from '../api/resource.ts';
-import type { KubeObject, ObjectReference } from '../api/types/index.ts';
-import type { KubeClient, ObjectRef, PatchKind } from '../kube/types.ts';
+import type { KubeObject, ObjectReference, Pod } from '../api/types/index.ts';
+import type { KubeClient, ObjectRef, PatchKind, TokenSigner } from '../kube/types.ts';
 import type { Clock } from './clock.ts';
 import type { Countdowns } from './countdown.ts';
 import type { InformerSet, ObjectRecord } from './informer/types.ts';
 import type { Logger } from './log.ts';
 import type { Memory } from './memory.ts';
 import type { Metrics } from './metrics.ts';
+import type { Random } from './random.ts';
 import type { DebugPage, HealthCheck } from './status.ts';
 
 /** A flag of one controller; `options/` parses it. Names with dashes. */
@@ -34,6 +35,12 @@ export interface ControllerDefinition {
   readonly writes: readonly string[];
   /** Names of the flags it reads. */
   readonly flags: readonly string[];
+  /** Its client is never one of its own account, whatever --use-service-account-credentials says. */
+  readonly rootClient?: boolean;
+  /** Why these flags leave it nothing to do: then it isn't started and nothing is watched for it. */
+  idle?(flags: ControllerFlags): string | undefined;
+  /** What upstream says of flags when it builds the controller and ends; here the start is refused. */
+  refuses?(flags: ControllerFlags): string | undefined;
   build(context: ControllerContext): Controller | undefined;
 }
 
@@ -93,6 +100,15 @@ export interface QueueLimiterOptions {
   readonly bucket?: { readonly perSecond: number; readonly burst: number } | null;
 }
 
+/** A queue beyond its name. */
+export interface QueueOptions extends QueueLimiterOptions {
+  /**
+   * What its work is remembered by; default: its name. Queues that share a name, and so their
+   * series, need one each. A queue named "" has no series, and needs one too.
+   */
+  readonly storedAs?: string;
+}
+
 /** Options every write must carry: why it is made. */
 export interface BecauseOptions {
   /** A short plain sentence made from the values that decided it; the journal keeps it. */
@@ -138,7 +154,12 @@ export interface SyncClient {
     at: ObjectRef,
     kind: PatchKind,
     body: object,
-    options: BecauseOptions & { readonly metadataOnly?: boolean },
+    options: BecauseOptions & {
+      readonly metadataOnly?: boolean;
+      /** Default: the manager's own. A server-side apply may want another, and force. */
+      readonly fieldManager?: string;
+      readonly force?: boolean;
+    },
   ): Promise<T>;
   delete(
     resource: Resource,
@@ -217,6 +238,8 @@ export interface PodCreation {
   readonly finalizers?: readonly string[];
   /** Intent slot: what this pod is for; same slot may be reused after a crash. */
   readonly slot: string;
+  /** Whether a pod of this owner was made for this slot; default: any was. */
+  ofSlot?(pod: Pod): boolean;
   readonly because: string;
 }
 
@@ -247,6 +270,8 @@ export interface GeneratedCreation {
   readonly ownerUid: string;
   /** What this object is for; the same slot may be taken up again after a crash. */
   readonly slot: string;
+  /** Whether an object of this owner was made for this slot; default: any was. */
+  ofSlot?(object: KubeObject): boolean;
   readonly generateName: string;
   /** The object without its name. */
   readonly body: { readonly metadata?: object };
@@ -301,11 +326,12 @@ export interface ControllerContext {
   /** True if the feature gate is on. */
   gate(name: string): boolean;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Logger;
   readonly metrics: Metrics;
   /** Raw client for reads outside a sync; writes go through SyncRun. */
   readonly client: KubeClient;
-  queue(name: string, limiter?: QueueLimiterOptions): WorkQueue;
+  queue(name: string, options?: QueueOptions): WorkQueue;
   events(component: string): EventRecorder;
   expectations(): Expectations;
   /** A memory of this controller by the name of what is remembered; ask once for each. */
@@ -317,6 +343,8 @@ export interface ControllerContext {
   podControl(events: EventRecorder, options: { guard: boolean }): PodControl;
   /** Creates objects of a resource that this controller watches; ask once for each. */
   exactCreates(resource: Resource): ExactCreates;
+  /** Signs legacy tokens with --service-account-private-key-file; undefined without that flag. */
+  readonly tokenSigner: TokenSigner | undefined;
   /** PEM of the CA bundle of the kubeconfig, "" if none. */
   readonly caPem: string;
   /** PEM of --root-ca-file, or of the kubeconfig's CA bundle without that flag; "" if none. */

@@ -5,6 +5,9 @@
 import type { Clock } from './clock.ts';
 import { DOWNTIME_COUNTED_MAX_MS } from './limits.ts';
 
+/** Sums of fractions of a millisecond don't come out exactly. */
+const CLOCK_TOLERANCE_MS = 1;
+
 /** How much of a duration had passed when it was last looked at. Plain data, to be remembered. */
 export interface Countdown {
   readonly elapsedMs: number;
@@ -26,6 +29,8 @@ export interface Watch {
   readonly formerUntil?: number;
   /** Between the two processes the API server was neither away nor restarted. */
   readonly serverSteady: boolean;
+  /** Milliseconds after this monotonic time of this process that it didn't watch; absent: none. */
+  unwatched?(from: number): number;
 }
 
 /** A countdown as of now, of which `elapsedMs` have passed already. */
@@ -36,7 +41,7 @@ export function startCountdown(watch: Watch, elapsedMs = 0): Countdown {
 
 /** Watched time between the last look of a former process and the start of this one. */
 function watchedBefore(countdown: Countdown, watch: Watch, downtimeMaxMs: number): number {
-  if (countdown.bootId !== watch.bootId) return 0;
+  if (countdown.bootId === '' || countdown.bootId !== watch.bootId) return 0;
   const former = Math.max(countdown.monotonic, watch.formerUntil ?? countdown.monotonic);
   const until = Math.min(former, watch.since);
   const downtimeMs = watch.since - until;
@@ -56,8 +61,22 @@ export function elapsed(
 ): number {
   const now = watch.clock.monotonic();
   const ours = countdown.bootId === watch.bootId && countdown.monotonic >= watch.since;
-  if (ours) return countdown.elapsedMs + now - countdown.monotonic;
-  return countdown.elapsedMs + watchedBefore(countdown, watch, downtimeMaxMs) + now - watch.since;
+  const from = ours ? countdown.monotonic : watch.since;
+  const before = ours ? 0 : watchedBefore(countdown, watch, downtimeMaxMs);
+  const missed = watch.unwatched?.(from) ?? 0;
+  return countdown.elapsedMs + before + now - from - missed;
+}
+
+/** True if all the time since the last look counts: nothing can have happened unseen in it. */
+export function isUnbroken(
+  countdown: Countdown,
+  watch: Watch,
+  downtimeMaxMs = DOWNTIME_COUNTED_MAX_MS,
+): boolean {
+  if (countdown.bootId !== watch.bootId) return false;
+  const passed = watch.clock.monotonic() - countdown.monotonic;
+  const counted = elapsed(countdown, watch, downtimeMaxMs) - countdown.elapsedMs;
+  return counted >= passed - CLOCK_TOLERANCE_MS;
 }
 
 /** The same countdown looked at now: remember this, so that a later process goes on from here. */
@@ -77,6 +96,8 @@ export interface Countdowns {
   elapsed(countdown: Countdown): number;
   /** The same one looked at now; remember it to go on from here after a restart. */
   observe(countdown: Countdown): Countdown;
+  /** True if no time was left out since it was last looked at. */
+  unbroken(countdown: Countdown): boolean;
 }
 
 /** Countdowns of one lead. */
@@ -85,6 +106,7 @@ export function createCountdowns(watch: Watch, downtimeMaxMs: number): Countdown
     start: (elapsedMs) => startCountdown(watch, elapsedMs),
     elapsed: (countdown) => elapsed(countdown, watch, downtimeMaxMs),
     observe: (countdown) => observe(countdown, watch, downtimeMaxMs),
+    unbroken: (countdown) => isUnbroken(countdown, watch, downtimeMaxMs),
   };
 }
 

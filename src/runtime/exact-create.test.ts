@@ -158,6 +158,21 @@ describe('creating with a generated name', () => {
     expect(table.all()).toEqual([]);
   });
 
+  test('the name is taken by one of ours that was made for something else', async () => {
+    const { sent, stored, table, answering, process } = setUp();
+    const creation = { ...CREATION, ofSlot: ({ kind }: KubeObject) => kind === 'Right' };
+    answering((name) => {
+      if (sent.length > 2) return undefined;
+      stored.push({ ...owned(name), kind: sent.length === 1 ? 'Wrong' : 'Right' });
+      return TAKEN;
+    });
+    const { found, object } = await process().create(creation);
+    expect(found).toBe(true);
+    expect(object.metadata.name).toBe(sent[1]?.name as string);
+    expect(sent[1]?.name).not.toBe(sent[0]?.name as string);
+    expect(table.all()).toEqual([]);
+  });
+
   test('names that are always taken are given up in the end', async () => {
     const { sent, table, answering, process } = setUp();
     answering(() => TAKEN);

@@ -4,11 +4,10 @@
  * attempt left open is taken up again instead of made a second time.
  */
 import { isAlreadyExists, isDefiniteAnswer } from '../api/errors.ts';
-import { controllerOf } from '../api/meta.ts';
 import { resourceId } from '../api/resource.ts';
 import type { KubeObject } from '../api/types/index.ts';
 import type { ExactCreates, GeneratedCreation, SyncRun } from './controller.ts';
-import { nameSelector } from './find-one.ts';
+import { findOurs } from './find-one.ts';
 import type { Intents } from './intents.ts';
 import { NAME_COLLISIONS_MAX } from './limits.ts';
 import { generatedName } from './pod-control.ts';
@@ -76,18 +75,15 @@ class Creates implements ExactCreates {
   /** The name is taken: by what an earlier attempt of ours made, or by a stranger. */
   async #findOurs<T extends KubeObject>(
     run: SyncRun,
-    { resource, namespace, ownerUid }: GeneratedCreation,
+    { resource, namespace, ownerUid, ofSlot }: GeneratedCreation,
     intent: IntentRow,
   ): Promise<T | undefined> {
-    const options = { namespace, fieldSelector: nameSelector(intent.name) };
-    let found: T | undefined;
+    const ours = { namespace, name: intent.name, ownerUid, ...(ofSlot && { ofSlot }) };
     try {
-      [found] = await run.client.listAll<T>(resource, options);
+      return await findOurs<T>(run.client, resource, ours);
     } catch (error) {
       this.#deps.intents.leaveOpen(intent);
       throw error;
     }
-    const ours = found !== undefined && controllerOf(found)?.uid === ownerUid;
-    return ours && found?.metadata.deletionTimestamp === undefined ? found : undefined;
   }
 }

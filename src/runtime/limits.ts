@@ -120,6 +120,12 @@ export const EVENT_REMEMBERED_MAX = 256;
 export const MEMORY_ROWS_MAX = 50_000;
 /** Downtime up to this is counted by remembered countdowns. */
 export const DOWNTIME_COUNTED_MAX_MS = 15_000;
+/** A process that didn't look at the clock for longer was frozen, or the machine slept. */
+export const STALL_COUNTED_MAX_MS = 15_000;
+/** How often it is noted, outside the disk, that this process still watches. */
+export const WATCHED_MARK_INTERVAL_MS = 2_000;
+/** Stretches of unwatched time that are told apart. */
+export const WATCHED_GAPS_MAX = 64;
 
 // ReplicaSets
 /** Compiled selectors kept for finding who adopts an orphan pod. */

@@ -38,7 +38,7 @@ export interface LoggerOptions {
   /** --vmodule, parsed; the first pattern that matches a module counts. */
   readonly vmodule?: readonly ModuleLevel[];
   /** Takes one line without its line break (text values may hold breaks inside). */
-  write(line: string): void;
+  write(line: string, severity: Severity): void;
   readonly clock: Pick<Clock, 'now'>;
   readonly pid: number;
   /** Module name of lines from the logger itself. */
@@ -148,6 +148,7 @@ class ModuleLogger implements Logger {
         options.format === 'json'
           ? this.#json(severity, level, message, pairs, error)
           : this.#text(severity, message, pairs, error),
+        severity,
       );
     } catch {
       this.#sink.lost++;

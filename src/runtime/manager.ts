@@ -3,7 +3,7 @@
  * workers once the caches are as new as the server, and stops them in order.
  */
 import { PODS, type Resource, resourceId } from '../api/resource.ts';
-import type { ClientFactory } from '../kube/types.ts';
+import type { ClientFactory, TokenSigner } from '../kube/types.ts';
 import type { Clock } from './clock.ts';
 import type { ControllerDefinition, ControllerFlags, DiscoveryResult } from './controller.ts';
 import { ControllerHost } from './controller-host.ts';
@@ -15,6 +15,7 @@ import { createQueueMetrics, type QueueMetrics } from './queue/metrics.ts';
 import type { Random } from './random.ts';
 import type { HealthCheck } from './status.ts';
 import { fromLastTerm } from './term.ts';
+import type { WatchedTime } from './watched-time.ts';
 
 /** The term whose controllers last took over what is remembered. */
 const FACT_TERM = 'manager.term';
@@ -33,17 +34,17 @@ export interface ManagerDeps {
   readonly qps: number;
   readonly burst: number;
   readonly useAccounts: boolean;
-  /** Of this boot of the machine, "" if unknown. */
-  readonly bootId: string;
-  /** Monotonic time from which this process has watched. */
-  readonly since: number;
+  /** Told when a lead begins and ends. */
+  readonly watched: WatchedTime;
   /** Longest downtime that remembered countdowns still count. */
   readonly downtimeCountedMs: number;
   /** --controller-start-interval, milliseconds. */
   readonly startIntervalMs: number;
   /** --controller-shutdown-timeout, milliseconds; 0: wait for ever. */
   readonly stopTimeoutMs: number;
+  /** PEM of --root-ca-file, "" without that flag. */
   readonly rootCaPem: string;
+  readonly tokenSigner: TokenSigner | undefined;
   flagsOf(controller: string): ControllerFlags;
   gate(name: string): boolean;
   discovery(): Promise<DiscoveryResult>;
@@ -85,6 +86,7 @@ export class Manager {
   /** Stops the workers: syncs under way may finish within a bound, nothing new begins. */
   async stopLeading(): Promise<void> {
     if (this.#stop === undefined) return;
+    this.#deps.watched.end();
     for (const host of this.#hosts) host.shutDownQueues();
     const ended = Promise.all(this.#hosts.map((host) => host.ended()));
     const { stopTimeoutMs, clock } = this.#deps;
@@ -101,6 +103,7 @@ export class Manager {
   /** Stops at once, without waiting for syncs: the Lease is lost and no write may follow. */
   abandon(): void {
     this.#stop?.abort();
+    this.#deps.watched.end();
     for (const host of this.#hosts) host.shutDownQueues();
   }
 
@@ -131,6 +134,8 @@ export class Manager {
     await informers.synced(resources, signal);
     if (!seamless) await informers.caughtUp(resources, signal);
     if (signal.aborted) return;
+    // Only a seamless lead knows that the API server was there all the time.
+    this.#deps.watched.begin(seamless);
     const granted = { ...lead, seamless };
     this.#hosts = this.#deps.definitions
       .map((each) => new ControllerHost(each, this.#deps, this.#queueMetrics, granted, signal))

@@ -28,13 +28,22 @@ describe('createMetrics', () => {
         '# HELP a_total [BETA] A "quoted" help.',
         '# TYPE a_total counter',
         'a_total{name="x\\"y"} 1',
-        '# HELP b B.',
+        '# HELP b [ALPHA] B.',
         '# TYPE b gauge',
         'b 2',
         '',
       ].join('\n'),
     );
     expect(await createMetrics({ process: 'none' }).serialize()).toBe('');
+  });
+
+  test('begins help texts as upstream, but those of families of our own', async () => {
+    const metrics = createMetrics({ process: 'none' });
+    metrics.gauge('holdfast_a', 'A.', []).set(1);
+    metrics.gauge('b', '[STABLE] B.', []).set(1);
+    const text = await metrics.serialize();
+    expect(text).toContain('# HELP b [STABLE] B.\n');
+    expect(text).toContain('# HELP holdfast_a A.\n');
   });
 
   test("names histogram buckets as Go's client does", async () => {

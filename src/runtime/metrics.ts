@@ -1,5 +1,6 @@
 /** The metrics port: families by their full upstream names over one prom-client registry. */
 import { Counter, Gauge, Histogram, type Metric, Registry } from 'prom-client';
+import { MetricOversight, type MetricRules } from './metric-rules.ts';
 import { addProcessMetrics } from './process-metrics.ts';
 
 /** Makes metric families; asking for a name twice gives the same family. */
@@ -22,8 +23,11 @@ export interface ServedMetrics extends Metrics {
   readonly contentType: string;
 }
 
-export interface MetricsOptions {
-  /** Which process_* families to have: all (default), only the start time (/metrics/slis), none. */
+export interface MetricsOptions extends MetricRules {
+  /**
+   * Which process_* families to have: all (default; then also those about the metrics themselves),
+   * only the start time (/metrics/slis), none.
+   */
   readonly process?: 'all' | 'start' | 'none';
 }
 
@@ -46,6 +50,9 @@ export function exponentialBuckets(start: number, factor: number, count: number)
   for (let bound = start; bounds.length < count; bound *= factor) bounds.push(bound);
   return bounds;
 }
+
+/** Families that upstream doesn't have. */
+const OWN_PREFIX = 'holdfast_';
 
 /** Go writes numbers of this power of ten and above with an exponent. */
 const GO_EXPONENT_FROM = 6;
@@ -80,7 +87,7 @@ export function recordBuildInfo(metrics: Metrics, build: BuildInfo): void {
     platform: build.platform,
   };
   const help =
-    "[ALPHA] A metric with a constant '1' value labeled by major, minor, git version, git " +
+    "[BETA] A metric with a constant '1' value labeled by major, minor, git version, git " +
     'commit, git tree state, build date, Go version, and compiler from which Kubernetes was ' +
     'built, and platform on which it is running.';
   const names = Object.keys(labels) as (keyof typeof labels)[];
@@ -101,18 +108,29 @@ export function recordVersionInfo(
     .set({ component, binary, emulation, min_compat: minCompat }, 1);
 }
 
+/** Help texts begin with upstream's word for how stable a family is; without one it is the least. */
+function helpOf(name: string, help: string): string {
+  return help.startsWith('[') || name.startsWith(OWN_PREFIX) ? help : `[ALPHA] ${help}`;
+}
+
 class Families implements ServedMetrics {
   readonly registry = new Registry();
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
+  readonly #made = new Map<string, Metric>();
+  readonly #oversight: MetricOversight | undefined;
+
+  constructor(rules: MetricRules | undefined) {
+    this.#oversight = rules && new MetricOversight(this.registry, rules);
+  }
 
   counter<L extends string>(name: string, help: string, labels: readonly L[]): Counter<L> {
-    const config = { name, help, labelNames: labels, registers: [this.registry] };
-    return this.#once(name, Counter<L>, () => new Counter<L>(config));
+    const config = this.#config(name, help, labels);
+    return this.#once(config, Counter<L>, () => new Counter<L>(config));
   }
 
   gauge<L extends string>(name: string, help: string, labels: readonly L[]): Gauge<L> {
-    const config = { name, help, labelNames: labels, registers: [this.registry] };
-    return this.#once(name, Gauge<L>, () => new Gauge<L>(config));
+    const config = this.#config(name, help, labels);
+    return this.#once(config, Gauge<L>, () => new Gauge<L>(config));
   }
 
   histogram<L extends string>(
@@ -121,9 +139,8 @@ class Families implements ServedMetrics {
     labels: readonly L[],
     buckets: readonly number[],
   ): Histogram<L> {
-    const registers = [this.registry];
-    const config = { name, help, labelNames: labels, buckets: [...buckets], registers };
-    return this.#once(name, Histogram<L>, () => new Histogram<L>(config));
+    const config = { ...this.#config(name, help, labels), buckets: [...buckets] };
+    return this.#once(config, Histogram<L>, () => new Histogram<L>(config));
   }
 
   async serialize(): Promise<string> {
@@ -137,22 +154,36 @@ class Families implements ServedMetrics {
     return families.length === 0 ? '' : `${families.join('\n')}\n`;
   }
 
+  #config<L extends string>(name: string, given: string, labelNames: readonly L[]) {
+    const registers = this.#oversight?.registersOf(name) ?? [this.registry];
+    return { name, help: helpOf(name, given), labelNames, registers };
+  }
+
   #once<M extends Metric>(
-    name: string,
+    config: {
+      readonly name: string;
+      readonly help: string;
+      readonly labelNames: readonly string[];
+    },
     kind: abstract new (...args: never[]) => M,
     make: () => M,
   ): M {
-    const known: unknown = this.registry.getSingleMetric(name);
-    if (known === undefined) return make();
+    const { name, help, labelNames } = config;
+    const known: unknown = this.#made.get(name) ?? this.registry.getSingleMetric(name);
     if (known instanceof kind) return known;
-    throw new Error(`metric ${name} is asked for as a ${kind.name} but exists as another kind`);
+    if (known !== undefined) {
+      throw new Error(`metric ${name} is asked for as a ${kind.name} but exists as another kind`);
+    }
+    const made = make();
+    this.#made.set(name, made);
+    return this.#oversight?.adopt(name, help, labelNames, made) ?? made;
   }
 }
 
 /** An empty registry with the process_* families. */
 export function createMetrics(options: MetricsOptions = {}): ServedMetrics {
-  const families = new Families();
-  const { process: wanted = 'all' } = options;
+  const { process: wanted = 'all', ...rules } = options;
+  const families = new Families(wanted === 'all' ? rules : undefined);
   if (wanted !== 'none') addProcessMetrics(families.registry, wanted === 'start');
   return families;
 }

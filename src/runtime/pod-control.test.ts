@@ -51,14 +51,14 @@ class World {
     this.intents = new Intents({ controller, table: this.table, clock, term: 1, newId });
   }
 
-  async create(count: number) {
+  async create(count: number, ofSlot?: PodCreation['ofSlot']) {
     const control = createPodControl({
       intents: this.intents,
       events: { event: () => undefined },
       random: this.#random,
       guard: false,
     });
-    const pods = Array.from({ length: count }, () => POD);
+    const pods = Array.from({ length: count }, () => ({ ...POD, ...(ofSlot && { ofSlot }) }));
     return await control.createPods(this.#run(), SET, 'default/web', pods);
   }
 
@@ -132,6 +132,26 @@ describe('creating pods', () => {
     expect(await world.create(1)).toMatchObject({ done: 1 });
     expect(new Set(world.sent).size).toBe(2);
     expect(world.table.all()).toEqual([]);
+  });
+
+  test('the name of one that was made for something else is given up for another one', async () => {
+    const world = new World();
+    world.answers = [RESET, TAKEN, 'created'];
+    await world.create(1);
+    expect(await world.create(1, () => false)).toMatchObject({ done: 1 });
+    expect(new Set(world.sent).size).toBe(2);
+    expect(world.table.all()).toEqual([]);
+  });
+
+  test('one that was made for the same slot is taken, though its answer was lost', async () => {
+    const world = new World();
+    world.answers = [RESET, TAKEN];
+    await world.create(1);
+    const asked: string[] = [];
+    const ofSlot: PodCreation['ofSlot'] = ({ metadata }) => asked.push(metadata.name) > 0;
+    expect(await world.create(1, ofSlot)).toMatchObject({ done: 1 });
+    expect(asked).toEqual([world.sent[0] as string]);
+    expect(new Set(world.sent).size).toBe(1);
   });
 
   test('who has the name can not be told: it stays announced, and is asked for again', async () => {

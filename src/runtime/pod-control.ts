@@ -20,7 +20,7 @@ import type {
   PodCreation,
   SyncRun,
 } from './controller.ts';
-import { nameSelector } from './find-one.ts';
+import { findOurs } from './find-one.ts';
 import type { ObjectRecord } from './informer/types.ts';
 import type { Intents } from './intents.ts';
 import { NAME_COLLISIONS_MAX, POD_DELETES_AT_ONCE, SLOW_START_INITIAL } from './limits.ts';
@@ -173,19 +173,14 @@ class ExactPodControl implements PodControl {
 
   /** The name is taken: by the pod an earlier attempt of ours made, or by a stranger. */
   async #isOurs(run: SyncRun, pod: PodCreation, intent: IntentRow): Promise<boolean> {
-    // Few controllers may GET pods; all that make some may list them.
-    const options = { namespace: pod.namespace, fieldSelector: nameSelector(intent.name) };
-    let found: Pod | undefined;
+    const { namespace, owner, ofSlot } = pod;
+    const ours = { namespace, name: intent.name, ownerUid: owner.uid, ...(ofSlot && { ofSlot }) };
     try {
-      [found] = await run.client.listAll<Pod>(PODS, options);
+      return (await findOurs<Pod>(run.client, PODS, ours)) !== undefined;
     } catch (error) {
       this.#deps.intents.leaveOpen(intent);
       throw error;
     }
-    if (found === undefined) return false;
-    const controller = (found.metadata.ownerReferences ?? []).find((ref) => ref.controller);
-    const going = found.metadata.deletionTimestamp !== undefined;
-    return controller?.uid === pod.owner.uid && !going;
   }
 
   #createFailed(owner: KubeObject, intent: IntentRow, error: unknown): void {

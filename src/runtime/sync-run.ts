@@ -137,11 +137,13 @@ export class RecordedRun implements SyncRun, SyncClient {
     body: object,
     options: Parameters<SyncClient['patch']>[4],
   ): Promise<T> {
-    const { metadataOnly } = options;
+    const { metadataOnly, fieldManager, force } = options;
     return await this.#write('patch', resource, at, options, () =>
       this.#deps.client.patch<T>(resource, at, kind, body, {
         signal: this.signal,
         ...(metadataOnly === undefined ? {} : { metadataOnly }),
+        ...(fieldManager === undefined ? {} : { fieldManager }),
+        ...(force === undefined ? {} : { force }),
       }),
     );
   }

@@ -1,16 +1,34 @@
 /** The table must put the right figures side by side. */
 import { expect, test } from 'bun:test';
-import { megabytes, seconds, tableOf } from './figures.ts';
+import { megabytes, seconds, tableOf, within } from './figures.ts';
+
+function cellsOf(table: string, what: string): string[] {
+  const line = table.split('\n').find((text) => text.includes(what)) ?? '';
+  return line.split('│').map((cell) => cell.trim());
+}
 
 test('figures of both subjects stand in one row with their ratio', () => {
   const table = tableOf([
     { subject: 'reference', figures: [seconds('restart', 18_000), megabytes('bytes', 2e6)] },
     { subject: 'holdfast', figures: [seconds('restart', 900)] },
   ]);
-  const row = (what: string) => {
-    const line = table.split('\n').find((text) => text.includes(what)) ?? '';
-    return line.split('│').map((cell) => cell.trim());
+  expect(cellsOf(table, 'restart')).toEqual(['', 'restart', 's', '18.0', '0.900', '0.05', '', '']);
+  expect(cellsOf(table, 'bytes')).toEqual(['', 'bytes', 'MB', '2.00', '', '', '', '']);
+});
+
+test('a goal is met or missed, in itself and as a ratio', () => {
+  const goal = { ratioMax: 1 / 15, max: 1.5 };
+  const judge = (reference: number, holdfast: number): string | undefined => {
+    const figure = (ms: number) => within(goal, seconds('first pod', ms));
+    const table = tableOf([
+      { subject: 'reference', figures: [figure(reference)] },
+      { subject: 'holdfast', figures: [figure(holdfast)] },
+    ]);
+    return cellsOf(table, 'first pod')[6];
   };
-  expect(row('restart')).toEqual(['', 'restart', 's', '18.0', '0.900', '0.05', '']);
-  expect(row('bytes')).toEqual(['', 'bytes', 'MB', '2.00', '', '', '']);
+  expect(judge(30_000, 900)).toBe('ratio ≤ 0.067, ≤ 1.5: met');
+  expect(judge(30_000, 1_600)).toEndWith('missed');
+  expect(judge(12_000, 900)).toEndWith('missed');
+  const alone = [{ subject: 'holdfast', figures: [within(goal, seconds('x', 1))] }] as const;
+  expect(cellsOf(tableOf(alone), 'x')[6]).toBe('ratio ≤ 0.067, ≤ 1.5');
 });

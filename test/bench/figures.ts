@@ -3,7 +3,15 @@ import Table from 'cli-table3';
 
 export type Subject = 'reference' | 'holdfast';
 
-export type Unit = 's' | 'MiB' | 'MB' | 'CPU s';
+export type Unit = 's' | 'MiB' | 'MB' | 'kB' | 'CPU s';
+
+/** What Holdfast is meant to stay within. */
+export interface Goal {
+  /** At most so much of what the reference needs. */
+  readonly ratioMax?: number;
+  /** At most so much, in the figure's unit. */
+  readonly max?: number;
+}
 
 /** One measured value; lower is better for all of them. */
 export interface Figure {
@@ -11,6 +19,7 @@ export interface Figure {
   readonly what: string;
   readonly unit: Unit;
   readonly value: number;
+  readonly goal?: Goal;
 }
 
 /** All figures of one subject. */
@@ -40,6 +49,16 @@ export function cpuSeconds(what: string, value: number): Figure {
   return { what, unit: 'CPU s', value };
 }
 
+/** Bytes as kB, for what one object costs. */
+export function kilobytes(what: string, bytes: number): Figure {
+  return { what, unit: 'kB', value: bytes / 1e3 };
+}
+
+/** The same figure with a goal. */
+export function within(goal: Goal, figure: Figure): Figure {
+  return { ...figure, goal };
+}
+
 function shown(value: number | undefined): string {
   if (value === undefined) return '';
   if (value === 0) return '0';
@@ -52,24 +71,39 @@ function ratio(reference: number | undefined, holdfast: number | undefined): str
   return (holdfast / reference).toFixed(2);
 }
 
+/** "≤ 0.5 met": the goal, and whether this run has reached it. */
+function verdict(goal: Goal, reference: number | undefined, holdfast: number | undefined): string {
+  const { ratioMax, max } = goal;
+  const limits: string[] = [];
+  if (ratioMax !== undefined) limits.push(`ratio ≤ ${Number(ratioMax.toPrecision(2))}`);
+  if (max !== undefined) limits.push(`≤ ${max}`);
+  const text = limits.join(', ');
+  if (holdfast === undefined || (ratioMax !== undefined && reference === undefined)) return text;
+  const isMet =
+    holdfast <= (max ?? holdfast) && holdfast <= (ratioMax ?? Infinity) * (reference ?? 1);
+  return `${text}: ${isMet ? 'met' : 'missed'}`;
+}
+
 /** The table of several reports; rows in the order of the first report that has them. */
 export function tableOf(reports: readonly Report[]): string {
   const found = (subject: Subject, what: string) =>
     reports
       .find((report) => report.subject === subject)
       ?.figures.find((figure) => figure.what === what)?.value;
-  const rows = new Map<string, Unit>();
-  for (const { figures } of reports) for (const { what, unit } of figures) rows.set(what, unit);
+  const rows = new Map<string, Figure>();
+  for (const { figures } of reports) for (const figure of figures) rows.set(figure.what, figure);
   const table = new Table({
-    head: ['', 'unit', 'reference', 'holdfast', 'ratio'],
-    colAligns: ['left', 'left', 'right', 'right', 'right'],
+    head: ['', 'unit', 'reference', 'holdfast', 'ratio', 'goal'],
+    colAligns: ['left', 'left', 'right', 'right', 'right', 'left'],
     chars: { mid: '', 'left-mid': '', 'mid-mid': '', 'right-mid': '' },
     style: { head: [], border: [] },
   });
-  for (const [what, unit] of rows) {
+  for (const [what, { unit, goal }] of rows) {
     const reference = found('reference', what);
     const holdfast = found('holdfast', what);
-    table.push([what, unit, shown(reference), shown(holdfast), ratio(reference, holdfast)]);
+    const judged = goal === undefined ? '' : verdict(goal, reference, holdfast);
+    const both = [shown(reference), shown(holdfast), ratio(reference, holdfast)];
+    table.push([what, unit, ...both, judged]);
   }
   return table.toString();
 }

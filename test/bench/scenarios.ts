@@ -1,7 +1,15 @@
 /** The measurements, the same for reference and Holdfast. */
 import { deployment } from '../builders/index.ts';
 import { type Cluster, eventually } from '../rig/index.ts';
-import { cpuSeconds, type Figure, mebibytes, megabytes, seconds } from './figures.ts';
+import {
+  cpuSeconds,
+  type Figure,
+  kilobytes,
+  mebibytes,
+  megabytes,
+  seconds,
+  within,
+} from './figures.ts';
 import type { Mark, Stage } from './stage.ts';
 
 /** How big a run is. */
@@ -21,6 +29,7 @@ const PODS_MORE = 10;
 const SMALL_ROLLOUT = 100;
 const MS_PER_POD_MAX = 200;
 const START_TIMEOUT_MS = 180_000;
+const HOUR_MS = 3_600_000;
 
 /** What was used since a mark. */
 function since(mark: Mark, now: Mark, what: string): Figure[] {
@@ -54,11 +63,14 @@ export async function idle(stage: Stage, size: Size): Promise<Figure[]> {
   await Bun.sleep(size.idleMs);
   const now = stage.mark();
   const used = since(mark, now, `idle for ${size.idleMs / 1000} s`);
+  const written = now.usage.diskWrittenBytes - mark.usage.diskWrittenBytes;
+  const anHour = (written / size.idleMs) * HOUR_MS;
   return [
     seconds('first start: serving', serving),
-    mebibytes('idle: RSS', now.usage.rssBytes),
+    within({ ratioMax: 0.8 }, mebibytes('idle: RSS', now.usage.rssBytes)),
     mebibytes('idle: RSS, anonymous part', now.usage.anonymousBytes),
     ...used,
+    within({ max: 1 }, megabytes('idle: written to disk in an hour, at this rate', anHour)),
   ];
 }
 
@@ -71,10 +83,14 @@ export async function rollout(stage: Stage, size: Size): Promise<Figure[]> {
   await untilReady(cluster, namespace, size.pods);
   const now = stage.mark();
   const what = `rollout of ${size.pods} pods`;
+  const [cpu, ...others] = since(mark, now, what);
+  const written = now.usage.diskWrittenBytes - mark.usage.diskWrittenBytes;
   return [
-    seconds(`${what}: wall time`, now.at - mark.at),
-    ...since(mark, now, what),
-    mebibytes(`${what}: RSS after`, now.usage.rssBytes),
+    within({ ratioMax: 1 }, seconds(`${what}: wall time`, now.at - mark.at)),
+    ...(cpu === undefined ? [] : [within({ ratioMax: 1 }, cpu)]),
+    ...others,
+    kilobytes(`${what}: written to disk for each pod`, written / size.pods),
+    within({ ratioMax: 0.5 }, mebibytes(`${what}: RSS after`, now.usage.rssBytes)),
     mebibytes(`${what}: highest RSS`, now.usage.peakRssBytes),
   ];
 }
@@ -118,9 +134,12 @@ export async function restart(stage: Stage, size: Size): Promise<Figure[]> {
   const what = `kill -9 with ${size.pods} pods`;
   return [
     seconds(`${what}: serving`, (await serving) - started),
-    seconds(`${what}: first new pod`, firstAt - started),
+    within({ ratioMax: 1 / 15, max: 1.5 }, seconds(`${what}: first new pod`, firstAt - started)),
     seconds(`${what}: all ${PODS_MORE} new pods ready`, readyAt - started),
-    megabytes(`${what}: received from the API server`, now.bytesDown - bytesDown),
+    within(
+      { ratioMax: 0.01 },
+      megabytes(`${what}: received from the API server`, now.bytesDown - bytesDown),
+    ),
     cpuSeconds(`${what}: CPU`, now.usage.cpuSeconds),
     megabytes(`${what}: written to disk`, now.usage.diskWrittenBytes),
     mebibytes(`${what}: RSS after`, now.usage.rssBytes),

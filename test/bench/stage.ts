@@ -2,6 +2,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  type Child,
   type Cluster,
   freePort,
   HoldfastManager,
@@ -82,6 +83,11 @@ export class Stage {
   /** Bytes the API server has sent to the subject, over all its processes. */
   get bytesDown(): number {
     return this.proxy.traffic.down;
+  }
+
+  /** Registers nodes of a zone; the process that simulates them is given. */
+  moreNodes(options: { count: number; prefix: string; zone: string }): Promise<Child> {
+    return simulateNodesApart(this.cluster, { ...options, clearTaint: true });
   }
 
   /** What has been used up to now. */

@@ -23,15 +23,6 @@ export interface StateCopy {
   readonly expectations: number;
 }
 
-const PATHS: Readonly<Record<string, string>> = {
-  pods: '/api/v1/pods',
-  'replicasets.apps': '/apis/apps/v1/replicasets',
-  'deployments.apps': '/apis/apps/v1/deployments',
-  replicationcontrollers: '/api/v1/replicationcontrollers',
-  serviceaccounts: '/api/v1/serviceaccounts',
-  namespaces: '/api/v1/namespaces',
-};
-
 /**
  * Reads a copy of the file and its WAL, so that the file itself stays as the dead process left it.
  * Undefined if it had not been made yet.
@@ -95,9 +86,9 @@ function read(database: Database): StateCopy | undefined {
  */
 export async function complaintsAbout(state: StateCopy, api: Api): Promise<string[]> {
   const complaints = state.quickCheck === 'ok' ? [] : [`quick_check: ${state.quickCheck}`];
+  const versions = await preferredVersions(api);
   for (const [resource, point] of state.points) {
-    const path = PATHS[resource];
-    if (path === undefined) throw new Error(`no path known for ${resource}`);
+    const path = pathOf(resource, versions);
     const then = await listAt(api, path, point);
     const now = new Set((await listAt(api, path, '')).map(({ metadata }) => metadata.uid));
     const stored = state.objects.get(resource) ?? [];
@@ -106,6 +97,22 @@ export async function complaintsAbout(state: StateCopy, api: Api): Promise<strin
     );
   }
   return complaints;
+}
+
+/** The version of each API group that the server prefers. */
+async function preferredVersions(api: Api): Promise<ReadonlyMap<string, string>> {
+  const { groups } = await api.request('GET', '/apis');
+  return new Map(groups.map(({ name, preferredVersion }: Obj) => [name, preferredVersion.version]));
+}
+
+/** Where all objects of a stored resource ("pods", "jobs.batch") are listed. */
+function pathOf(resource: string, versions: ReadonlyMap<string, string>): string {
+  const [plural, ...rest] = resource.split('.');
+  const group = rest.join('.');
+  if (group === '') return `/api/v1/${plural}`;
+  const version = versions.get(group);
+  if (version === undefined) throw new Error(`${resource}: the server has no such group`);
+  return `/apis/${group}/${version}/${plural}`;
 }
 
 async function listAt(api: Api, path: string, version: string): Promise<Obj[]> {

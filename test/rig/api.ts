@@ -265,9 +265,10 @@ export class Api {
       clearTimeout(timer);
       stop.abort();
     }
-    const seen = last ? JSON.stringify(last).slice(0, 2_000) : 'nothing';
+    const seen = last ? shortText(last) : 'nothing';
+    const now = await this.list(plural, namespace).then(shortText, String);
     throw new Error(
-      `watch of ${plural} in "${namespace}": not within ${timeoutMs} ms; saw ${seen}`,
+      `watch of ${plural} in "${namespace}": not within ${timeoutMs} ms; saw ${seen}; now ${now}`,
     );
   }
 
@@ -299,4 +300,10 @@ export class Api {
   close(): void {
     this.#session.close();
   }
+}
+
+/** Enough of an object, without the owners of its fields, to see what state it is in. */
+function shortText(value: unknown): string {
+  const omit = (key: string, member: unknown) => (key === 'managedFields' ? undefined : member);
+  return JSON.stringify(value, omit).slice(0, 3_000);
 }

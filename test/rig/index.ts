@@ -13,6 +13,7 @@ export { METRICS_CLUSTER, MetricsApi } from './metrics-api.ts';
 export { NodeSimulator, type NodesOptions, simulateNodes } from './nodes.ts';
 export { simulateNodesApart } from './nodes-apart.ts';
 export type { PodPlan } from './pod-plan.ts';
+export { mapBounded } from './pool.ts';
 export { freePort } from './ports.ts';
 export { TcpProxy, type Traffic } from './proxy.ts';
 export { type RigResource, registerResource } from './resources.ts';

@@ -13,6 +13,8 @@ export interface NodesApartOptions {
   readonly heartbeatMs?: number;
   readonly bind?: boolean;
   readonly clearTaint?: boolean;
+  /** Value of the nodes' zone label; default none. */
+  readonly zone?: string;
 }
 
 const START_TIMEOUT_MS = 120_000;
@@ -33,6 +35,7 @@ export async function simulateNodesApart(
     `--heartbeat=${heartbeatMs}ms`,
     ...(options.bind ? ['--bind'] : []),
     ...(options.clearTaint ? ['--clear-taint'] : []),
+    ...(options.zone === undefined ? [] : [`--zone=${options.zone}`]),
   ]);
   const ready = () => {
     if (child.log().includes('ready\n')) return true;

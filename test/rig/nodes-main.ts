@@ -1,12 +1,14 @@
 /**
  * Simulated nodes as a process of their own:
  * `bun test/rig/nodes-main.ts --kubeconfig FILE --count 10 [--prefix node] [--ready-delay 500ms]
- * [--bind] [--clear-taint] [--heartbeat 10s]`. Prints "ready" once all nodes are registered.
+ * [--bind] [--clear-taint] [--heartbeat 10s] [--zone NAME]`. Prints "ready" once all nodes are registered.
  */
 import { parseArgs } from 'node:util';
 import { connect } from './connect.ts';
 import { simulateNodes } from './nodes.ts';
 import { durationMs } from './pod-plan.ts';
+
+const ZONE_LABEL = 'topology.kubernetes.io/zone';
 
 const { values } = parseArgs({
   options: {
@@ -17,6 +19,7 @@ const { values } = parseArgs({
     heartbeat: { type: 'string', default: '10s' },
     bind: { type: 'boolean', default: false },
     'clear-taint': { type: 'boolean', default: false },
+    zone: { type: 'string' },
   },
 });
 if (values.kubeconfig === undefined) throw new Error('--kubeconfig FILE is needed');
@@ -30,6 +33,8 @@ await simulateNodes(
     heartbeatMs: durationMs(values.heartbeat),
     bind: values.bind,
     clearTaint: values['clear-taint'],
+    labels: (): Record<string, string> =>
+      values.zone === undefined ? {} : { [ZONE_LABEL]: values.zone },
   },
 );
 console.log('ready');

@@ -17,7 +17,7 @@ export interface BothOptions {
   readonly flags?: readonly string[];
   readonly cluster?: ClusterOptions;
   /** Furnishes each cluster before its manager starts; default nodes and a garbage collector. */
-  prepare?(cluster: Cluster): Promise<void>;
+  prepare?(cluster: Cluster): Promise<unknown>;
   /** What is compared at the end of a scenario; default `settledSnapshot`. */
   look?(world: World): Promise<Snapshot>;
 }

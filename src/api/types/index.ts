@@ -10,6 +10,7 @@ import type {
   DiscoveryV1EndpointPort,
   ResourceV1ResourceClaim,
   V1Affinity,
+  V1ClusterRole,
   V1Condition,
   V1ConfigMap,
   V1Container,
@@ -52,6 +53,7 @@ import type {
   V1PodFailurePolicy,
   V1PodSpec,
   V1PodTemplateSpec,
+  V1PolicyRule,
   V1Probe,
   V1ReplicaSet,
   V1ReplicaSetCondition,
@@ -150,6 +152,8 @@ export type Service = Stored<V1Service>;
 export type ServiceAccount = Stored<V1ServiceAccount>;
 export type ConfigMap = Stored<V1ConfigMap>;
 export type Secret = Stored<V1Secret>;
+export type ClusterRole = Stored<V1ClusterRole>;
+export type PolicyRule = Wire<V1PolicyRule>;
 export type Endpoints = Stored<V1Endpoints>;
 export type ResourceQuota = Stored<V1ResourceQuota>;
 export type ScopeRequirement = Wire<V1ScopedResourceSelectorRequirement>;

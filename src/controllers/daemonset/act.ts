@@ -23,7 +23,7 @@ import { asAnswer, carryOutSteps, together } from '../_kit/steps.ts';
 import type { Action, Answer, Steps } from './actions.ts';
 import type { FailedPods } from './memory.ts';
 import { claimsOf, type DaemonSetCaches, ownerOf, type TargetNodes } from './observe.ts';
-import { type DaemonPod, HASH_LABEL, pinnedTemplate, podTemplate } from './pod.ts';
+import { type DaemonPod, HASH_LABEL, pinnedNode, pinnedTemplate, podTemplate } from './pod.ts';
 
 /** The ports that acting goes through. */
 export interface ActPorts {
@@ -192,6 +192,7 @@ class Acting {
       template: pinnedTemplate(template, node),
       generateName: generateNameFor(name),
       slot: node,
+      ofSlot: (pod) => (pod.spec?.nodeName || pinnedNode(pod)) === node,
       because: `node ${node}: ${because}`,
     }));
   }

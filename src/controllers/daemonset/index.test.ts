@@ -5,6 +5,7 @@ import { stringifyJson } from '../../api/json.ts';
 import { controllerReference } from '../../api/meta.ts';
 import { CONTROLLER_REVISIONS, DAEMON_SETS, NODES, REPLICA_SETS } from '../../api/resource.ts';
 import type { ControllerRevision, DaemonSet, Node, Pod } from '../../api/types/index.ts';
+import type { PodCreation } from '../../runtime/controller.ts';
 import { DAEMON_NUMBERS, templateData } from '../_kit/revisions/data.ts';
 import { type FakeContext, fakeContext } from '../_kit/testing/fake-context.ts';
 import { FakeRun, refusal } from '../_kit/testing/fake-run.ts';
@@ -299,6 +300,10 @@ describe('a sync', () => {
       template: { metadata: { labels: { ...LABELS, [HASH]: 'now' } } },
       because: 'node n1: the node has no pod yet',
     });
+    const [creation] = podControl.created;
+    const waiting = { ...pod('other', ''), ...(creation as PodCreation).template };
+    const stored = [pod('other', 'n1'), pod('other', 'n2'), waiting];
+    expect(stored.map((one) => creation?.ofSlot?.(one as Pod))).toEqual([true, false, true]);
     expect(expectations.awaited(KEY)).toEqual({ adds: 1, deletes: [] });
     const status = run.writes.find(({ resource }) => resource === 'daemonsets.apps/status');
     expect(status?.guard).toEqual({ ownerKey: KEY, ownerUid: 'set-uid' });
@@ -437,10 +442,19 @@ describe('failed pods are remembered', () => {
     const fakes = fakeContext({ now: NOON, flags });
     expect(await wishAfter(fakes)).toEqual([]);
     fakes.expectations.forget(KEY);
-    expect(await wishAfter(fakes)).toEqual([1_000]);
+    await fakes.clock.advance(400);
+    expect(await wishAfter(fakes)).toEqual([600]);
     expect(fakes.memory.all().map(({ key, value }) => [key, value])).toEqual([
-      ['set-uid/0/n1', '1000'],
+      ['set-uid/0/n1', expect.stringMatching(/^1000 \{"elapsedMs":0,.*\}$/)],
     ]);
+  });
+
+  test.each(['1000', '0 {}', 'x {}', '1000 {}', ''])('"%s" is no memory', async (value) => {
+    const fakes = fakeContext({ now: NOON, flags: { 'concurrent-daemonset-syncs': 2 } });
+    await wishAfter(fakes);
+    fakes.expectations.forget(KEY);
+    for (const row of fakes.memory.all()) fakes.memory.put({ ...row, value });
+    expect(await wishAfter(fakes)).toEqual([]);
   });
 });
 

@@ -55,6 +55,43 @@ describe('a node that should run a pod', () => {
   });
 });
 
+describe('a deletion that was announced and got no answer', () => {
+  const announced = (options: SetOptions, ...pods: Parameters<typeof pod>[]): Server => {
+    const server = serverOf(pods, N1, options);
+    for (const [name] of pods) server.going.add(`${name}-uid`);
+    return server;
+  };
+
+  test('is sent again for a pod that has to go', () => {
+    const old = announced({ onDelete: false }, ['a', 'n1', { hash: 'old' }]);
+    expect(podWritesOf(old.sync())).toEqual(['delete a']);
+    const failed = announced({}, ['a', 'n1', { ready: false }]);
+    failed.run('a', false, 'Failed');
+    expect(podWritesOf(failed.sync())).toEqual(['delete a']);
+    const unwanted = announced({}, ['a', 'n1']);
+    unwanted.nodes.set('n1', node('n1', 'a:NoExecute'));
+    expect(podWritesOf(unwanted.sync())).toEqual(['delete a']);
+  });
+
+  test('is not sent again for a pod that may stay by now', () => {
+    const server = announced({}, ['a', 'n1']);
+    expect(podWritesOf(server.sync())).toEqual([]);
+  });
+
+  test('counts as unavailable in an update', () => {
+    const server = serverOf(
+      [
+        ['a', 'n1', { hash: 'old' }],
+        ['b', 'n2', { hash: 'old' }],
+      ],
+      [node('n1'), node('n2')],
+      { onDelete: false, maxUnavailable: 1 },
+    );
+    server.going.add('b-uid');
+    expect(podWritesOf(server.sync())).toEqual(['delete b']);
+  });
+});
+
 describe('a node that should not run a pod', () => {
   test('loses it, unless only new pods are kept away', () => {
     const nodes = [node('n1', 'a:NoSchedule'), node('n2', 'a:NoExecute')];

@@ -10,8 +10,8 @@ import {
 } from './actions.ts';
 import { nextBackoffMs, remainingMs } from './backoff.ts';
 import { failedDaemonPod, succeededDaemonPod } from './events.ts';
-import { byAge, type DaemonPod, HASH_LABEL, minReadySecondsOf } from './pod.ts';
-import { allowsSurge } from './sizes.ts';
+import { byAge, type DaemonPod, HASH_LABEL, isUpdated, minReadySecondsOf } from './pod.ts';
+import { allowsSurge, isRolling } from './sizes.ts';
 
 /** Most pods created, and most deleted, at a time. */
 export const BURST_REPLICAS = 250;
@@ -20,7 +20,7 @@ export const BURST_REPLICAS = 250;
 export function byNode(pods: readonly DaemonPod[]): Map<string, DaemonPod[]> {
   const nodes = new Map<string, DaemonPod[]>();
   for (const pod of pods) {
-    if (pod.deleting && isTerminal(pod.record)) continue;
+    if (pod.deleting && !pod.unanswered && isTerminal(pod.record)) continue;
     const there = nodes.get(pod.node);
     if (there === undefined) nodes.set(pod.node, [pod]);
     else there.push(pod);
@@ -51,7 +51,7 @@ export function* manage(known: Knowledge, hash: string): Steps<void> {
       for (const pod of there) if (!pod.deleting) remove.push({ pod, because });
     }
   }
-  remove.push(...unscheduledOnGoneNodes(known, pods));
+  remove.push(...unscheduledOnGoneNodes(known, pods), ...unanswered(known, pods, hash));
   yield* syncPods(create, remove, hash);
 }
 
@@ -142,6 +142,28 @@ function pruneSurging(
   } else if (isAvailable(newest.record, minReadySecondsOf(set), now)) {
     remove.push({ pod: old, because: `new pod ${newest.record.name} is available` });
   }
+}
+
+/**
+ * Deletions that were announced and got no answer are sent again, as far as the pods still have to
+ * go: their nodes wait for it, and perhaps nobody told the server.
+ */
+function unanswered(
+  { set, placements }: Knowledge,
+  pods: ReadonlyMap<string, readonly DaemonPod[]>,
+  hash: string,
+): PodDeletion[] {
+  const because = 'its deletion was announced and got no answer';
+  return [...pods].flatMap(([node, there]) => {
+    const isUnwanted = !placements.get(node)?.mayStay;
+    const isSpare = there.some(({ deleting }) => !deleting);
+    const mustGo = (pod: DaemonPod): boolean =>
+      isUnwanted ||
+      isSpare ||
+      isTerminal(pod.record) ||
+      (isRolling(set) && !isUpdated(pod, set, hash));
+    return there.filter((pod) => pod.unanswered && mustGo(pod)).map((pod) => ({ pod, because }));
+  });
 }
 
 /** Nobody else deletes a pod that waits for a node which is gone. */

@@ -52,7 +52,9 @@ export class TargetNodes {
     return records.flatMap((record) => {
       const node = this.#nodeOf(record);
       if (node === undefined) return [];
-      return { record, node, deleting: record.deleting || going.has(record.uid) };
+      const announced = going.has(record.uid);
+      const deleting = record.deleting || announced;
+      return { record, node, deleting, unanswered: announced && !record.deleting };
     });
   }
 

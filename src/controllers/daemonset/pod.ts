@@ -32,6 +32,8 @@ export interface DaemonPod {
   readonly node: string;
   /** Being deleted, or announced to be. */
   readonly deleting: boolean;
+  /** Announced to be deleted, and nothing shows yet that the server knows. */
+  readonly unanswered?: boolean;
 }
 
 /** The set's own pod template. */

@@ -6,11 +6,13 @@ import type { Deployment, KubeObject, ReplicaSet } from '../../api/types/index.t
 import type { EventRecorder, SyncRun } from '../../runtime/controller.ts';
 import type { Lister } from '../../runtime/informer/types.ts';
 import type { Action, DeploymentEvent, Steps } from './actions.ts';
+import type { WrittenDeployments } from './written.ts';
 
 /** The ports that acting goes through. */
 export interface ActPorts {
   readonly replicaSets: Lister<ReplicaSet>;
   readonly events: EventRecorder;
+  readonly written: WrittenDeployments;
 }
 
 /**
@@ -57,9 +59,9 @@ async function carryOut(
     case 'deleteReplicaSet':
       return await remove(run, action.replicaSet, action.because);
     case 'updateDeployment':
-      return await put(run, DEPLOYMENTS, action.deployment, action.because);
+      return await putDeployment(ports, run, action);
     case 'updateStatus':
-      return await put(run, DEPLOYMENTS, action.deployment, action.because, 'status');
+      return await putDeployment(ports, run, action, 'status');
     case 'readReplicaSet':
       return ports.replicaSets.get(keyOf({ namespace, name: action.name }));
     case 'event':
@@ -71,6 +73,18 @@ async function carryOut(
       run.note(action.because);
       return undefined;
   }
+}
+
+async function putDeployment(
+  { written }: ActPorts,
+  run: SyncRun,
+  { deployment, because }: { readonly deployment: Deployment; readonly because: string },
+  subresource?: string,
+): Promise<Deployment> {
+  const stored = await put(run, DEPLOYMENTS, deployment, because, subresource);
+  const { uid, resourceVersion } = stored.metadata;
+  written.note(keyOf(stored.metadata), uid, resourceVersion);
+  return stored;
 }
 
 async function put<T extends KubeObject>(

@@ -139,6 +139,32 @@ describe('what queues a Deployment', () => {
   });
 });
 
+describe('a sync before the cache shows the last write', () => {
+  test('does nothing: the write’s own event brings the key back', async () => {
+    const { deployments, run, sync } = setUp(deployment());
+    await sync();
+    const written = run.writes.length;
+    expect(written).toBeGreaterThan(0);
+    await sync();
+    expect(run.writes).toHaveLength(written);
+    expect(run.wishes.at(-1)?.because).toBe('the cache does not show the last write yet');
+    const { metadata } = deployment();
+    deployments.put({ ...deployment(), metadata: { ...metadata, resourceVersion: '999999' } });
+    await sync();
+    expect(run.writes.length).toBeGreaterThan(written);
+  });
+
+  test('another object of that name is not held up', async () => {
+    const { deployments, run, sync } = setUp(deployment());
+    await sync();
+    const written = run.writes.length;
+    const { metadata } = deployment();
+    deployments.put({ ...deployment(), metadata: { ...metadata, uid: 'another' } });
+    await sync();
+    expect(run.writes.length).toBeGreaterThan(written);
+  });
+});
+
 describe('a sync', () => {
   const settledOwner = () => deployment({ annotations: { [REVISION]: '1' } });
 

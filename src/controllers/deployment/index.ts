@@ -16,10 +16,13 @@ import { type ActPorts, act } from './act.ts';
 import { type DeploymentConfig, decide, refuseSelector, selectsEverything } from './decide.ts';
 import { type DeploymentCaches, observe, observeClaims } from './observe.ts';
 import { DeploymentTriggers } from './triggers.ts';
+import { WrittenDeployments } from './written.ts';
 
 const NAME = 'deployment-controller';
 const WORKERS_FLAG = 'concurrent-deployment-syncs';
 const RETRIES_MAX = 15;
+/** The event of our own write queues the key again, as a rule at once. */
+const LAG_MAX_MS = 1_000;
 
 /** The passport of the deployment controller. */
 export const deploymentController: ControllerDefinition = {
@@ -49,7 +52,11 @@ function build(context: ControllerContext): Controller {
     pods: pods.lister,
   };
   const queue = context.queue('deployment');
-  const ports: ActPorts = { replicaSets: replicaSets.lister, events: context.events(NAME) };
+  const ports: ActPorts = {
+    replicaSets: replicaSets.lister,
+    events: context.events(NAME),
+    written: new WrittenDeployments(),
+  };
   const config: DeploymentConfig = {
     terminatingReplicas: context.gate('DeploymentReplicaSetTerminatingReplicas'),
   };
@@ -77,6 +84,10 @@ async function reconcile(
   key: string,
   run: SyncRun,
 ): Promise<void> {
+  if (ports.written.isAhead(key, caches.deployments.record(key))) {
+    run.again(LAG_MAX_MS, 'the cache does not show the last write yet');
+    return;
+  }
   const deployment = caches.deployments.get(key);
   if (deployment === undefined) return;
   if (selectsEverything(deployment)) {

@@ -29,6 +29,7 @@ import type {
 import { removeFinalizer } from './finalizer.ts';
 import type { AwaitedRemovals, Backoffs, JustFinished } from './memory.ts';
 import type { JobMetrics } from './metrics.ts';
+import { slotOf } from './template.ts';
 
 /** The ports that acting goes through. */
 export interface ActPorts {
@@ -119,7 +120,12 @@ export class Acting {
     const { expectations, podControl } = this.#ports;
     const { name, namespace = '' } = this.#job.metadata;
     const owner = { apiVersion: apiVersionOf(JOBS), kind: JOBS.kind, name, uid: this.#uid };
-    const creations: PodCreation[] = pods.map((pod) => ({ ...pod, namespace, owner }));
+    const creations: PodCreation[] = pods.map((pod) => ({
+      ...pod,
+      namespace,
+      owner,
+      ofSlot: (found) => slotOf(found) === pod.slot,
+    }));
     expectations.expect(this.#key, this.#uid, pods.length, []);
     const result = await podControl.createPods(this.#run, this.#job, this.#key, creations);
     for (const _ of result.notDone) expectations.creationObserved(this.#key);

@@ -38,12 +38,23 @@ describe('a sync', () => {
       slot: 'pod',
       template: { metadata: { labels: LABELS, finalizers: [FINALIZER] } },
     });
+    expect(podControl.created[0]?.ofSlot?.(podOf())).toBe(true);
     expect(expectations.awaited(KEY)).toEqual({ adds: 2, deletes: [] });
     expect(statuses()).toHaveLength(1);
     expect(statuses()[0]).toMatchObject({
       guard: { ownerKey: KEY, ownerUid: 'uid-pi' },
       because: '2 active, 0 ready, 0 terminating, 0 succeeded, 0 failed; 0 ended pods to release',
     });
+  });
+
+  test('knows the pod of an index by its annotation', async () => {
+    const { sync, podControl } = setUp(
+      jobOf({ spec: { completionMode: 'Indexed', completions: 2, parallelism: 2 } }),
+    );
+    await sync();
+    const pods = [podOf({ index: 1 }), podOf({ index: 0 }), podOf()];
+    expect(podControl.created.map(({ slot }) => slot)).toEqual(['0', '1']);
+    expect(pods.map((pod) => podControl.created[1]?.ofSlot?.(pod))).toEqual([true, false, false]);
   });
 
   test('expects no pod that was not created', async () => {

@@ -67,29 +67,51 @@ export class JustFinished {
   }
 }
 
-/** Pods whose finalizer was removed and whose cached object still has it: counted already. */
+/** Pods that look as if they had to be counted. */
+export interface Awaited {
+  /** UIDs of pods that are counted, or need not be. */
+  readonly untracked: ReadonlySet<string>;
+  /** How many of them the process before may not have got to; the caches will tell. */
+  readonly unsure: number;
+}
+
+const NOTHING_AWAITED: Awaited = { untracked: new Set(), unsure: 0 };
+
+/**
+ * Pods whose finalizer was removed and whose cached object still has it. A process that died may
+ * have announced removals that it never sent: of those, the ones that the Job's status still holds
+ * are to be sent again, and the others were counted before.
+ */
 export class AwaitedRemovals {
   /** By pod UID; its subject is the Job. */
   readonly #memory: ControllerMemory<boolean>;
   readonly #byJob = new Map<string, Set<string>>();
+  /** Announced by the process before. */
+  readonly #inherited = new Set<string>();
 
   constructor(context: Pick<ControllerContext, 'memory'>) {
     this.#memory = context.memory<boolean>('finalizers', FACT);
-    for (const { key, subjectUid } of this.#memory.all()) this.#ofJob(subjectUid).add(key);
+    for (const { key, subjectUid } of this.#memory.all()) {
+      this.#ofJob(subjectUid).add(key);
+      this.#inherited.add(key);
+    }
   }
 
-  /** UIDs of this Job's pods. */
-  of(jobUid: string): ReadonlySet<string> {
+  /** The pods of a Job; `held`: UIDs that its status holds for counting. */
+  of(jobUid: string, held: ReadonlySet<string>): Awaited {
     const awaited = this.#byJob.get(jobUid);
-    if (awaited === undefined) return new Set();
+    if (awaited === undefined) return NOTHING_AWAITED;
     const still = [...awaited].filter((uid) => this.#memory.get(uid, jobUid) === true);
-    return new Set(still);
+    const untracked = still.filter((uid) => !this.#inherited.has(uid) || !held.has(uid));
+    const unsure = untracked.filter((uid) => this.#inherited.has(uid)).length;
+    return { untracked: new Set(untracked), unsure };
   }
 
   expect(jobUid: string, podUids: readonly string[]): void {
     const awaited = this.#ofJob(jobUid);
     for (const uid of podUids) {
       awaited.add(uid);
+      this.#inherited.delete(uid);
       this.#memory.set(uid, jobUid, true);
     }
   }
@@ -98,6 +120,7 @@ export class AwaitedRemovals {
   observed(jobUid: string, podUid: string): void {
     const awaited = this.#byJob.get(jobUid);
     if (!awaited?.delete(podUid)) return;
+    this.#inherited.delete(podUid);
     if (awaited.size === 0) this.#byJob.delete(jobUid);
     this.#memory.delete(podUid);
   }

@@ -17,6 +17,8 @@ import { asJobPods, type JobCaches, observeClaims } from './observe.ts';
 import { knowsCompletionMode, managedByOther } from './spec.ts';
 
 const MS_PER_SECOND = 1_000;
+/** Until the caches have caught up after a restart. */
+const UNSURE_DELAY_MS = 1_000;
 
 /** Everything a sync works with. */
 export interface JobSyncDeps extends ActPorts {
@@ -96,14 +98,24 @@ export class JobSync {
       finalizers: [JOB_TRACKING_FINALIZER],
     };
     const pods = asJobPods(caches, await carryOutClaims(run, pass, claims));
+    const { untracked, unsure } = removals.of(uid, heldUids(job));
+    if (unsure > 0) {
+      run.again(UNSURE_DELAY_MS, `${unsure} finalizers may or may not have been removed`);
+    }
     return {
       job,
       pods,
       failures: failures.of(job, pods),
-      untracked: removals.of(uid),
+      untracked,
       announced: podControl.deleting(uid),
       satisfied,
       backoff: backoffs.get(key, uid, run.now),
     };
   }
+}
+
+/** UIDs of ended pods that the status holds until they are counted. */
+function heldUids({ status }: Job): ReadonlySet<string> {
+  const { succeeded = [], failed = [] } = status?.uncountedTerminatedPods ?? {};
+  return new Set([...succeeded, ...failed]);
 }

@@ -1,7 +1,7 @@
 /** The pods that a Job creates. */
 import { COMPLETION_INDEX, JOB_TRACKING_FINALIZER } from '../../api/job.ts';
 import { generateNameFor } from '../../api/meta.ts';
-import type { Container, Job, PodTemplateSpec } from '../../api/types/index.ts';
+import type { Container, Job, Pod, PodTemplateSpec } from '../../api/types/index.ts';
 import type { JobPod, NewPod } from './actions.ts';
 import { judge, type Observed } from './counts.ts';
 import { limitsPerIndex } from './spec.ts';
@@ -46,6 +46,11 @@ export function indexedPods(
       because: `${because} (index ${index})`,
     };
   });
+}
+
+/** What a pod of a Job was made for: its index, or any place of a Job without indexes. */
+export function slotOf({ metadata }: Pod): string {
+  return metadata.annotations?.[COMPLETION_INDEX] ?? ANY;
 }
 
 /** "job-3-", the name cut so that the index stays whole. */

@@ -35,6 +35,7 @@ describe('the number of pods', () => {
       template: set.spec!.template!,
       generateName: 'web-',
       slot: 'replica',
+      ofSlot: expect.any(Function),
       because: '1 active pod, 3 wanted: creating 2',
     });
     expect(podControl.owners[0]).toMatchObject({ apiVersion: 'apps/v1', kind: 'ReplicaSet' });
@@ -49,6 +50,9 @@ describe('the number of pods', () => {
     const { sync, podControl } = setUp(set);
     await sync();
     expect(podControl.created.map(({ slot }) => slot)).toEqual(['abc']);
+    const [creation] = podControl.created;
+    const found = ['abc', 'def'].map((hash) => podOf({ labels: { 'pod-template-hash': hash } }));
+    expect(found.map((pod) => creation?.ofSlot?.(pod))).toEqual([true, false]);
   });
 
   test('too many: the first in deletion order go, and are awaited by key', async () => {

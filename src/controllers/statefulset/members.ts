@@ -23,6 +23,8 @@ export interface Member {
   readonly readySince: number;
   /** Being deleted, or announced to be. */
   readonly deleting: boolean;
+  /** Announced to be deleted, and nothing shows yet that the server knows. */
+  readonly unanswered?: boolean;
   /** Name of the revision it was made from, "" if it says none. */
   readonly revision: string;
   /** Value of the label with its own name. */
@@ -64,6 +66,7 @@ export function memberOf(record: PodRecord, going: boolean): Member {
     ready,
     readySince,
     deleting: record.deleting || going,
+    unanswered: going && !record.deleting,
     revision: labels[REVISION_LABEL] ?? '',
     nameLabel: labels[POD_NAME_LABEL] ?? '',
     record,

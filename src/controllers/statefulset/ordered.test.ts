@@ -51,10 +51,18 @@ describe('creating', () => {
     expect(podWritesOf(ready.sync())).toEqual(['createPod web-1']);
   });
 
-  test('an announced deletion counts as terminating', () => {
-    const server = new Server(statefulSet(), pod(0));
-    server.going.add('web-0-uid');
-    expect(podWritesOf(server.sync())).toEqual([]);
+  test('an announced deletion counts as terminating, and is sent again if the pod has to go', () => {
+    const kept = running({ replicas: 2 });
+    kept.going.add(kept.pods.get('web-0')!.metadata.uid);
+    expect(podWritesOf(kept.sync())).toEqual([]);
+    const surplus = running({ replicas: 2 });
+    surplus.going.add(surplus.pods.get('web-1')!.metadata.uid);
+    surplus.edit({ replicas: 1 });
+    expect(podWritesOf(surplus.sync())).toEqual(['deletePod web-1']);
+    const outdated = running({ replicas: 3 });
+    outdated.going.add(outdated.pods.get('web-1')!.metadata.uid);
+    outdated.edit({ template: template('web:2') });
+    expect(podWritesOf(outdated.sync())).toEqual(['deletePod web-1']);
   });
 
   test('starts at spec.ordinals.start', () => {

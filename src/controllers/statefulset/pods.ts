@@ -1,4 +1,5 @@
 /** The pods of a StatefulSet in one sync: wanted ones first, then surplus ones, then the update. */
+import { isTerminal } from '../../api/pod.ts';
 import type { StatefulSet } from '../../api/types/index.ts';
 import { attempt, type OutcomeOf } from '../_kit/steps.ts';
 import { type Knowledge, note, type RevisionView, type Steps } from './actions.ts';
@@ -92,6 +93,8 @@ export function* syncPods(
   const { replicas, condemned } = places;
   const status = statusOf(known, [...replicas, ...condemned], collisionCount);
   const first = firstUnavailable(known, places);
+  const resent = yield* attempt(resend(known, places));
+  if (resent.error !== undefined) return { status, error: resent.error };
   const stages: readonly Steps<Progress>[] = [
     forEach(set, replicas, (pod) => processReplica(known, pod)),
     forEach(set, condemned, (pod) => fixClaims(known, pod)),
@@ -108,6 +111,21 @@ export function* syncPods(
   const currentReplicas = Math.max(0, status.currentReplicas - deleted);
   const unavailable = unavailableCount(known, replicas);
   return { status: { ...status, currentReplicas }, error, unavailable };
+}
+
+/**
+ * Deletions that were announced and got no answer are sent again, as far as the pods still have to
+ * go: everything else waits for these pods, and perhaps nobody told the server.
+ */
+function* resend(known: Knowledge, { replicas, condemned }: Places): Steps<void> {
+  const { set, update } = known;
+  const updated = isRolling(set) ? replicas.slice(partitionOf(set)) : [];
+  const outdated = updated.filter(({ revision }) => revision !== update.name);
+  const pods = new Set([...replicas.filter(isTerminal), ...outdated, ...condemned]);
+  for (const pod of pods) {
+    if (!pod.unanswered) continue;
+    yield* deletePod(known, pod, 'its deletion was announced and got no answer');
+  }
 }
 
 /** In order, ending at the first that waits; a Parallel set takes all side by side. */

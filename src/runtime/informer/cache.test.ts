@@ -65,6 +65,16 @@ describe('ResourceCache', () => {
     });
   });
 
+  test('objects of all namespaces are found by their labels', () => {
+    const cache = deploymentCache();
+    cache.apply(thing('web', '1', { labels: { app: 'web' } }));
+    cache.apply(thing('db', '2', { labels: { app: 'db' } }));
+    cache.apply(thing('far', '3', { namespace: undefined, labels: { app: 'web' } }));
+    const isWeb = ({ app }: Readonly<Record<string, string>>) => app === 'web';
+    expect(cache.selected('', isWeb).map(({ key }) => key)).toEqual(['ns/web', 'far']);
+    expect(cache.selected('ns', isWeb).map(({ key }) => key)).toEqual(['ns/web']);
+  });
+
   test('indexes follow the owner', () => {
     const cache = deploymentCache();
     const owner = { apiVersion: 'v1', kind: 'X', name: 'x', uid: 'x1', controller: true };

@@ -182,7 +182,7 @@ export class ResourceCache<T extends KubeObject, R extends ObjectRecord> impleme
   selected(namespace: string, matches: (labels: R['labels']) => boolean): readonly R[] {
     return (
       this.#groups?.selected(namespace, matches) ??
-      this.#index.inNamespace(namespace).filter(({ labels }) => matches(labels))
+      this.list(namespace).filter(({ labels }) => matches(labels))
     );
   }
 

@@ -247,6 +247,7 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
   }
 
   #applyChunk(events: readonly WatchEvent<T>[]): void {
+    const startedAt = this.#deps.clock.monotonic();
     const changes: Change<R>[] = [];
     const { rowChanges } = this.#cache;
     let last = '';
@@ -263,8 +264,9 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
       if (change !== undefined) changes.push(change);
     }
     this.#advance(last, this.#cache.rowChanges !== rowChanges);
-    this.#deps.metrics.events(this.#id, changes.length);
     this.#publish(changes);
+    const durationMs = this.#deps.clock.monotonic() - startedAt;
+    this.#deps.metrics.events(this.#id, changes.length, durationMs);
     this.#wake();
   }
 

@@ -1,6 +1,6 @@
 /** Bringing a cache up to date without a watch: a paged LIST, or a comparison by versions. */
 import { isExpired } from '../../api/errors.ts';
-import type { Resource } from '../../api/resource.ts';
+import { type Resource, resourceId } from '../../api/resource.ts';
 import type { KubeObject, PartialObjectMetadata } from '../../api/types/index.ts';
 import { compareVersions } from '../../api/version.ts';
 import type { KubeClient, ListPage } from '../../kube/types.ts';
@@ -13,6 +13,7 @@ import {
 } from '../limits.ts';
 import { type Change, keyOf, type ResourceCache } from './cache.ts';
 import type { ObjectRecord } from './types.ts';
+import { isNeverStored } from './unstored.ts';
 
 export interface RelistDeps<T extends KubeObject, R extends ObjectRecord> {
   readonly client: KubeClient;
@@ -71,7 +72,9 @@ export async function fullList<T extends KubeObject, R extends ObjectRecord>(
 export async function deltaRelist<T extends KubeObject, R extends ObjectRecord>(
   deps: RelistDeps<T, R>,
 ): Promise<DeltaResult> {
-  if (deps.cache.metadataOnly) return await deltaOfMetadata(deps);
+  if (deps.cache.metadataOnly || isNeverStored(resourceId(deps.resource))) {
+    return await deltaByList(deps);
+  }
   const seen = new Set<string>();
   const differing = new Map<string, PartialObjectMetadata>();
   let rewound = false;
@@ -97,8 +100,8 @@ export async function deltaRelist<T extends KubeObject, R extends ObjectRecord>(
   return { changed, version, needed: newest, rewound, missed };
 }
 
-/** The heads are all there is to know: what differs is taken over as it is listed. */
-async function deltaOfMetadata<T extends KubeObject, R extends ObjectRecord>(
+/** The list is all there is to know, or nearly all differs: it is taken over as it is read. */
+async function deltaByList<T extends KubeObject, R extends ObjectRecord>(
   deps: RelistDeps<T, R>,
 ): Promise<DeltaResult> {
   let rewound = false;

@@ -76,7 +76,7 @@ export class Informers implements InformerSet {
   constructor(deps: InformerSetDeps, resources: readonly Resource[], following?: Following) {
     this.#deps = deps;
     this.#book = following?.ties ? new TieBook() : undefined;
-    for (const resource of resources) this.#create(resource, 'whole', deps.store.objects);
+    for (const resource of resources) this.#create(resource, 'whole', this.#rowsOf(resource));
     if (following !== undefined) this.#follower = this.#makeFollower(following);
   }
 
@@ -112,7 +112,8 @@ export class Informers implements InformerSet {
     const turns = new WatchTurns(clock, FOLLOWED_WATCHES_MAX, FOLLOWED_WATCH_TURN_MS);
     this.#started = { signal, history, turns };
     for (const informer of this.#informers.values()) {
-      const reflector = this.#attach(informer, { ...this.#deps, rows: store.objects, history });
+      const rows = this.#rowsOf(informer.resource);
+      const reflector = this.#attach(informer, { ...this.#deps, rows, history });
       this.#run(reflector.run(signal));
     }
     store.beforeCommit(() => this.#saveProgress());
@@ -148,7 +149,10 @@ export class Informers implements InformerSet {
     return this.#started?.history.trusted() ?? false;
   }
 
-  /** True if every named cache was resumed and the server's history is the one it knows. */
+  /**
+   * True if every named cache was resumed and the server's history is the one it knows. Those that
+   * are never stored are read anew in any case, and lag behind nothing.
+   */
   async resumable(resources: readonly Resource[], signal: AbortSignal): Promise<boolean> {
     const history = this.#started?.history;
     if (history === undefined) return false;
@@ -161,6 +165,7 @@ export class Informers implements InformerSet {
       return false;
     }
     return resources.every((resource) => {
+      if (isNeverStored(resourceId(resource))) return true;
       const resumed = this.#get(resource).reflector.how === 'resumed';
       return resumed && !history.mustCompare(resourceId(resource));
     });
@@ -197,6 +202,10 @@ export class Informers implements InformerSet {
     return [...this.#reflectors()].map((reflector) => reflector.status());
   }
 
+  #rowsOf(resource: Resource): ObjectRows {
+    return isNeverStored(resourceId(resource)) ? UNSTORED : this.#deps.store.objects;
+  }
+
   #resumed(id: string): boolean {
     return this.#informers.get(id)?.reflector.how !== 'none';
   }
@@ -208,6 +217,7 @@ export class Informers implements InformerSet {
     const cache = new ResourceCache(resource, rows, this.#traits(resource, mode));
     const informer: AnyInformer = new CachedInformer(cache, this.#deps.log);
     this.#informers.set(id, informer);
+    if (mode === 'whole') this.#deps.metrics.followed(resource);
     return informer;
   }
 

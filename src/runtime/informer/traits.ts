@@ -10,6 +10,7 @@ import { Lru } from '../lru.ts';
 import type { IndexFunction } from './index-map.ts';
 import { indexesOf } from './indexes.ts';
 import type { ObjectRecord, PodRecord } from './types.ts';
+import { isNeverStored } from './unstored.ts';
 
 export interface ResourceTraits<T extends KubeObject, R extends ObjectRecord> {
   /** The flat record that memory holds. */
@@ -48,7 +49,7 @@ export function plainTraits<T extends KubeObject>(
     record: projectionOf(resource),
     indexes: indexesOf(resource),
     lean: (object: T): T => redact(id, object) as T,
-    bulky: false,
+    bulky: isNeverStored(id),
   };
   if (id !== resourceId(NODES)) return base;
   return { ...base, onlyHeartbeat: (before, after) => sameNodeButTimes(before, after) };

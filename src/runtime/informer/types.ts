@@ -1,7 +1,11 @@
 /** Informers as controllers see them: records in memory, whole objects by key, handlers. */
+import type { ClusterRoleRecordFields } from '../../api/cluster-role.ts';
 import type { JobPodFields, JobRecordFields } from '../../api/job.ts';
+import type { LeaseRecordFields } from '../../api/lease.ts';
+import type { NodeRecordFields } from '../../api/node.ts';
 import type { NamedPort } from '../../api/pod.ts';
 import type { Resource } from '../../api/resource.ts';
+import type { SecretRecordFields } from '../../api/secret.ts';
 import type { ServiceRecordFields } from '../../api/service.ts';
 import type { KubeObject, OwnerReference } from '../../api/types/index.ts';
 import type { ServedResource } from '../controller.ts';
@@ -56,6 +60,8 @@ export interface PodRecord extends ObjectRecord {
   readonly subdomain: string;
   /** Of containers, then of restartable init containers; one list for all pods that have the same. */
   readonly namedPorts: readonly NamedPort[];
+  /** spec.tolerations as JSON, "" if there are none; one text for all pods that have the same. */
+  readonly tolerations: string;
   /** Undefined for pods that no Job ever had anything to do with. */
   readonly job: JobPodFields | undefined;
   /**
@@ -67,6 +73,17 @@ export interface PodRecord extends ObjectRecord {
 
 /** A Job's projection. */
 export interface JobRecord extends ObjectRecord, JobRecordFields {}
+
+/** A ClusterRole's projection. */
+export interface ClusterRoleRecord extends ObjectRecord, ClusterRoleRecordFields {}
+
+/** A Secret's projection. */
+export interface SecretRecord extends ObjectRecord, SecretRecordFields {}
+/** A Node's projection. */
+export interface NodeRecord extends ObjectRecord, NodeRecordFields {}
+
+/** A Lease's projection: all there is of it, for whole Leases are never stored. */
+export interface LeaseRecord extends ObjectRecord, LeaseRecordFields {}
 
 /** A Service's projection. */
 export interface ServiceRecord extends ObjectRecord, ServiceRecordFields {}
@@ -87,7 +104,7 @@ export interface Lister<T extends KubeObject, R extends ObjectRecord = ObjectRec
   record(key: string): R | undefined;
   /** Records of a namespace ("" = all). */
   list(namespace: string): readonly R[];
-  /** Records of a namespace whose labels match; each set of labels that many share is asked once. */
+  /** Records of a namespace ("" = all) whose labels match; each set of labels that many share is asked once. */
   selected(namespace: string, matches: (labels: R['labels']) => boolean): readonly R[];
   /** Records controlled by this UID. */
   controlledBy(uid: string): readonly R[];

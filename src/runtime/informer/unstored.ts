@@ -1,7 +1,7 @@
 /** Rows of resources that never reach the disk: their caches are listed anew by each process. */
 import type { ObjectRows } from '../ports.ts';
 
-/** They change all the time and nobody needs them after a restart. */
+/** They change all the time, and what they said before a restart is of no use after it. */
 const NEVER_STORED: ReadonlySet<string> = new Set(['leases.coordination.k8s.io']);
 
 /** True for a resource whose objects the store refuses. */

@@ -21,10 +21,14 @@ export interface RunningWork {
 
 export interface QueueMetrics {
   /**
-   * The meter of a queue; its series start at zero. A second queue of that name takes the series
-   * over. A queue without a name reports nothing.
+   * The meter of a queue; its series start at zero. Queues of one name share their series; a second
+   * one of the same `id` (default: the name) takes the place of the first. A queue without a name
+   * reports nothing.
    */
-  meter(name: string, running: () => RunningWork): QueueMeter;
+  meter(
+    queue: { readonly name: string; readonly id?: string },
+    running: () => RunningWork,
+  ): QueueMeter;
 }
 
 const SECONDS = exponentialBuckets(10e-9, 10, 10);
@@ -76,39 +80,62 @@ function families(metrics: Metrics) {
   };
 }
 
+/** One queue that reports under a name. */
+interface Reporter {
+  depth: number;
+  running(): RunningWork;
+}
+
 /**
  * Registers the families. Unfinished work and the longest processor are worked out at each scrape
  * (upstream: every 500 ms).
  */
 export function createQueueMetrics(metrics: Metrics): QueueMetrics {
   const { depth, adds, latency, work, unfinished, longest, retries } = families(metrics);
-  const queues = new Map<string, () => RunningWork>();
+  const reporters = new Map<string, Map<string, Reporter>>();
+  const running = (name: string): RunningWork[] =>
+    [...(reporters.get(name)?.values() ?? [])].map((reporter) => reporter.running());
   Object.assign(unfinished, {
     collect: () => {
-      for (const [name, running] of queues) unfinished.set({ name }, running().totalMs / 1e3);
+      for (const name of reporters.keys()) {
+        const totalMs = running(name).reduce((sum, each) => sum + each.totalMs, 0);
+        unfinished.set({ name }, totalMs / 1e3);
+      }
     },
   });
   Object.assign(longest, {
     collect: () => {
-      for (const [name, running] of queues) longest.set({ name }, running().longestMs / 1e3);
+      for (const name of reporters.keys()) {
+        const longestMs = Math.max(...running(name).map((each) => each.longestMs));
+        longest.set({ name }, longestMs / 1e3);
+      }
     },
   });
+  const join = (name: string, id: string, work: () => RunningWork): Reporter => {
+    const sharing = reporters.get(name) ?? new Map<string, Reporter>();
+    reporters.set(name, sharing);
+    depth.dec({ name }, sharing.get(id)?.depth ?? 0);
+    const reporter = { depth: 0, running: work };
+    sharing.set(id, reporter);
+    return reporter;
+  };
   return {
-    meter: (name, running) => {
+    meter: ({ name, id = name }, running) => {
       if (name === '') return NO_METER;
-      if (!queues.has(name)) {
+      if (!reporters.has(name)) {
         for (const counter of [adds, retries]) counter.inc({ name }, 0);
         for (const histogram of [latency, work]) histogram.zero({ name });
       }
-      queues.set(name, running);
-      depth.set({ name }, 0);
+      const reporter = join(name, id, running);
       return {
         added: () => {
           adds.inc({ name });
           depth.inc({ name });
+          reporter.depth++;
         },
         taken: (waitedMs) => {
           depth.dec({ name });
+          reporter.depth--;
           latency.observe({ name }, waitedMs / 1e3);
         },
         finished: (workedMs) => work.observe({ name }, workedMs / 1e3),

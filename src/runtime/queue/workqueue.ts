@@ -21,6 +21,8 @@ import {
 export interface WorkQueueOptions {
   /** "" for a queue without metrics. */
   readonly name: string;
+  /** Tells it from other queues of its name; default: the name. */
+  readonly id?: string;
   readonly clock: Clock;
   readonly limiter: Limiter;
   readonly metrics: QueueMetrics;
@@ -67,7 +69,7 @@ class Queue implements FrameworkQueue {
     this.#clock = options.clock;
     this.#limiter = options.limiter;
     this.#log = options.log ?? NO_LOG;
-    this.#meter = options.metrics.meter(options.name, () => this.#runningWork());
+    this.#meter = options.metrics.meter(options, () => this.#runningWork());
   }
 
   add(key: string, priority?: number): void {

@@ -39,12 +39,14 @@ export async function createPods<T extends KubeObject>(
   const key = keyOf(set.metadata);
   const { name, uid, namespace = '' } = set.metadata;
   const template = set.spec?.template ?? {};
+  const hash = template.metadata?.labels?.[TEMPLATE_HASH];
   const pod: PodCreation = {
     namespace,
     owner: { apiVersion: apiVersionOf(kind.resource), kind: kind.resource.kind, name, uid },
     template,
     generateName: generateNameFor(name),
-    slot: template.metadata?.labels?.[TEMPLATE_HASH] ?? PLAIN_SLOT,
+    slot: hash ?? PLAIN_SLOT,
+    ofSlot: ({ metadata }) => metadata.labels?.[TEMPLATE_HASH] === hash,
     because: plan.because,
   };
   expectations.expect(key, uid, plan.count, []);

@@ -17,8 +17,10 @@ export type AgeRatios = (pods: readonly AgedPod[], chosen: readonly AgedPod[], n
 export function ageRatios(metrics: Metrics): AgeRatios {
   const histogram = metrics.histogram(
     'replicaset_controller_sorting_deletion_age_ratio',
-    "Age of ready pods chosen for deletion divided by the age of the set's youngest ready pod, " +
-      'whole numbers. Below 2 is what the order aims at.',
+    "The ratio of chosen deleted pod's ages to the current youngest pod's age (at the time). Should " +
+      'be <2. The intent of this metric is to measure the rough efficacy of the ' +
+      "LogarithmicScaleDown feature gate's effect on the sorting (and deletion) of pods when a " +
+      'replicaset scales down. This only considers Ready pods when calculating and reporting.',
     [],
     AGE_RATIO_BUCKETS,
   );

@@ -74,12 +74,14 @@ async function createSlice(
   body: SliceBody,
   because: string,
 ): Promise<boolean> {
+  const ports = portsKey(body.ports);
   try {
     const { object, found } = await creates.create<EndpointSlice>(run, {
       resource: ENDPOINT_SLICES,
       namespace: owner.namespace,
       ownerUid: owner.uid,
-      slot: `${body.addressType} ${at} ${portsKey(body.ports)}`,
+      slot: `${body.addressType} ${at} ${ports}`,
+      ofSlot: (found) => isOf(found as EndpointSlice, body.addressType, ports),
       generateName: slicePrefix(owner.name),
       body,
       because,
@@ -95,6 +97,11 @@ async function createSlice(
     if (isNamespaceTerminating(error)) return false;
     throw inWords(error, `failed to create EndpointSlice for ${nameOf(owner)}`);
   }
+}
+
+/** A slice may hold other endpoints by now, but addresses and ports of other kinds never. */
+function isOf(slice: EndpointSlice, addressType: string, ports: string): boolean {
+  return slice.addressType === addressType && portsKey(slice.ports) === ports;
 }
 
 async function updateSlice(

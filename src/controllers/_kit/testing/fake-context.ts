@@ -65,6 +65,7 @@ export function fakeContext(options: FakeContextOptions): FakeContext {
     flags: options.flags ?? {},
     gate: (name) => !off.has(name),
     clock,
+    random,
     log: fakeLogger(errors),
     metrics: createMetrics({ process: 'none' }),
     queue: (name) => {
@@ -88,6 +89,8 @@ export function fakeContext(options: FakeContextOptions): FakeContext {
     podControl: () => podControl,
     exactCreates: () => createExactCreates({ intents, random }),
     caPem: '',
+    rootCaPem: '',
+    tokenSigner: undefined,
   };
   return {
     context: context as ControllerContext,

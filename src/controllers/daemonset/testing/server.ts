@@ -20,6 +20,8 @@ export class Server {
   readonly revisions = new Map<string, ControllerRevision>();
   readonly actions: Action[] = [];
   readonly failures = new Map<string, FailedPod>();
+  /** UIDs whose deletion is announced. */
+  readonly going = new Set<string>();
   now = NOON;
   /** Creations and deletions that have not been seen yet. */
   unseen = false;
@@ -119,7 +121,10 @@ export class Server {
     return [...this.pods.values()].flatMap((pod) => {
       const record = podRecordFields(pod);
       const node = record.nodeName === '' ? pinnedNode(pod) : record.nodeName;
-      return node === undefined ? [] : [{ record, node, deleting: record.deleting }];
+      if (node === undefined) return [];
+      const announced = this.going.has(record.uid);
+      const deleting = record.deleting || announced;
+      return [{ record, node, deleting, unanswered: announced && !record.deleting }];
     });
   }
 

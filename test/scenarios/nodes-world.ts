@@ -1,0 +1,233 @@
+/**
+ * Scenarios about nodes, played under the reference manager and under Holdfast, each on a cluster
+ * of its own. Nodes belong to nobody's namespace, so each play names its nodes after its own.
+ */
+import {
+  type Cluster,
+  eventually,
+  type Json,
+  type Manager,
+  type Obj,
+  startCluster,
+} from '../rig/index.ts';
+import { type Fields, type Scenario, World } from './world.ts';
+
+export interface NodePairOptions {
+  readonly scenarios: readonly NodeScenario[];
+  readonly flags: readonly string[];
+  /** How many scenarios play at once; 1 where they share what the whole cluster decides. */
+  readonly atOnce: number;
+  /** Called for both clusters before the managers start. */
+  prepare?(cluster: Cluster): Promise<void>;
+}
+
+/** A scenario and the world it is played in. */
+export interface NodeScenario extends Omit<Scenario, 'play'> {
+  play(world: NodeWorld): Promise<void>;
+}
+
+/** Nodes, then pods and events of one play, without what may differ between two runs. */
+export type NodeSnapshot = Readonly<Record<'nodes' | 'pods' | 'events', Json[]>>;
+
+type Played = readonly [NodeSnapshot, NodeSnapshot];
+
+const LIMITS = ['--kube-api-qps=500', '--kube-api-burst=1000'];
+const CALM_MS = 400;
+const CALM_LOOKS = 4;
+const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g;
+
+/** A namespace, and nodes that are called after it. */
+export class NodeWorld extends World {
+  constructor(
+    cluster: Cluster,
+    namespace: string,
+    readonly manager: Manager,
+  ) {
+    super(cluster, namespace);
+  }
+
+  /** The whole name of a node of this play. */
+  node(name: string): string {
+    return `${this.namespace}-${name}`;
+  }
+
+  async createNode(name: string, fields: Fields = {}): Promise<Obj> {
+    const { metadata, status, ...rest } = fields;
+    const object = { apiVersion: 'v1', kind: 'Node', ...rest };
+    const whole = this.node(name);
+    const made = await this.api.create({
+      ...object,
+      metadata: { name: whole, ...(metadata as Fields) },
+    });
+    if (status === undefined) return made;
+    return await this.api.patchStatus('nodes', '', whole, status);
+  }
+
+  getNode(name: string): Promise<Obj> {
+    return this.api.get('nodes', '', this.node(name));
+  }
+
+  mergeNode(name: string, body: Fields): Promise<Obj> {
+    return this.api.patch('nodes', '', this.node(name), body);
+  }
+
+  taint(name: string, taints: readonly Fields[] | null): Promise<Obj> {
+    return this.mergeNode(name, { spec: { taints } });
+  }
+
+  untilNode(name: string, wanted: (node: Obj) => boolean, timeoutMs = 60_000): Promise<Obj> {
+    return this.api.waitFor('nodes', '', this.node(name), wanted, { timeoutMs });
+  }
+
+  /** Waits until the pod is being deleted; gives how long that took, milliseconds. */
+  async untilGoing(name: string, timeoutMs = 60_000): Promise<number> {
+    const startedAt = performance.now();
+    const isGoing = ({ metadata }: Obj) => metadata.deletionTimestamp !== undefined;
+    const options = { timeoutMs, everyMs: 50, describe: `pod ${name} being deleted` };
+    await this.api.waitFor('pods', this.namespace, name, isGoing, options);
+    return performance.now() - startedAt;
+  }
+
+  /** Waits for an event with this text about anything of this play. */
+  async untilEvent(text: string): Promise<void> {
+    const look = async (): Promise<boolean> =>
+      (await this.events()).some(({ message }) => message.includes(text));
+    await eventually(look, { timeoutMs: 60_000, describe: `an event "${text}"` });
+  }
+
+  /** Events about this play's pods and nodes. */
+  async events(): Promise<Obj[]> {
+    const about = (event: Obj) => event.involvedObject.name.startsWith(`${this.namespace}-`);
+    const ofNodes = (await this.api.list('events', 'default')).filter(about);
+    return [...(await this.list('events')), ...ofNodes];
+  }
+}
+
+/** Two clusters with a manager each; both play every scenario. */
+export class NodePair {
+  readonly #clusters: readonly Cluster[];
+  readonly #managers: readonly Manager[];
+  readonly #played: ReadonlyMap<string, PromiseWithResolvers<Played>>;
+
+  private constructor(
+    clusters: readonly Cluster[],
+    managers: readonly Manager[],
+    { scenarios, atOnce }: NodePairOptions,
+  ) {
+    this.#clusters = clusters;
+    this.#managers = managers;
+    this.#played = new Map(scenarios.map(({ name }) => [name, Promise.withResolvers<Played>()]));
+    for (const { promise } of this.#played.values()) promise.catch(() => undefined);
+    const waiting = [...scenarios];
+    for (let i = 0; i < atOnce; i++) void this.#work(waiting);
+  }
+
+  /** Starts the clusters and managers, and begins to play. */
+  static async start(options: NodePairOptions): Promise<NodePair> {
+    const clusters = await Promise.all([startCluster(), startCluster()]);
+    const [reference, holdfast] = clusters;
+    await Promise.all(clusters.map(options.prepare ?? (async () => undefined)));
+    const flags = [...options.flags, ...LIMITS];
+    const managers = [
+      await reference.startReference({ flags }),
+      await holdfast.startHoldfast({ flags }),
+    ];
+    await Promise.all(managers.map((manager) => manager.waitServing()));
+    return new NodePair(clusters, managers, options);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#clusters.map((cluster) => cluster.stop()));
+  }
+
+  /** What both came to: the reference's snapshot, then Holdfast's. */
+  async of({ name }: NodeScenario): Promise<Played> {
+    const played = this.#played.get(name);
+    if (played === undefined) throw new Error(`nobody plays "${name}"`);
+    return await played.promise;
+  }
+
+  async #work(waiting: NodeScenario[]): Promise<void> {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const settler = this.#played.get(next.name);
+      await this.#playBoth(next).then(settler?.resolve, settler?.reject);
+    }
+  }
+
+  async #playBoth(scenario: NodeScenario): Promise<Played> {
+    const played = await Promise.all(
+      this.#clusters.map(async (cluster, at) => {
+        const manager = this.#managers[at] as Manager;
+        const world = new NodeWorld(cluster, await cluster.namespace('nodes'), manager);
+        try {
+          await scenario.play(world);
+        } catch (error) {
+          const cause = error instanceof Error ? error.message : String(error);
+          throw new Error(`under ${manager.name}: ${cause}\n${manager.tail()}`);
+        }
+        return await settled(world);
+      }),
+    );
+    return played as unknown as Played;
+  }
+}
+
+/** The snapshot of a play in which nothing moves any more. */
+export async function settled(world: NodeWorld): Promise<NodeSnapshot> {
+  let last = await snapshot(world);
+  let calm = 0;
+  const look = async (): Promise<NodeSnapshot | undefined> => {
+    const now = await snapshot(world);
+    calm = Bun.deepEquals(now, last) ? calm + 1 : 0;
+    last = now;
+    return calm >= CALM_LOOKS ? now : undefined;
+  };
+  return await eventually(look, { timeoutMs: 40_000, everyMs: CALM_MS, describe: 'rest' });
+}
+
+async function snapshot(world: NodeWorld): Promise<NodeSnapshot> {
+  const all = await world.api.list('nodes');
+  const nodes = all.filter(({ metadata }) => metadata.name.startsWith(`${world.namespace}-`));
+  const events = new Set((await world.events()).map(plainEvent));
+  const plain = {
+    nodes: sorted(nodes.map(plainNode)),
+    pods: sorted((await world.list('pods')).map(plainPod)),
+    events: sorted([...events]),
+  };
+  const text = JSON.stringify(plain)
+    .replaceAll(world.namespace, '<play>')
+    .replaceAll(TIME, '<time>');
+  return JSON.parse(text) as NodeSnapshot;
+}
+
+function sorted(items: Json[]): Json[] {
+  return items.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+}
+
+function plainEvent({ involvedObject, type, reason, message, source }: Obj): string {
+  const { kind, name, uid } = involvedObject;
+  const told = uid ? 'by UID' : 'without UID';
+  return `${kind} ${name} (${told}): ${type} ${reason} (${source?.component}): ${message}`;
+}
+
+function plainNode({ metadata, spec, status }: Obj): Json {
+  const { name, labels, annotations } = metadata;
+  const taints = (spec?.taints ?? []).map(({ timeAdded, ...rest }: Json) => ({
+    ...rest,
+    timed: timeAdded !== undefined,
+  }));
+  return { name, labels, annotations, taints: sorted(taints), conditions: conditionsOf(status) };
+}
+
+function plainPod({ metadata, spec, status }: Obj): Json {
+  const { name, deletionTimestamp } = metadata;
+  const { nodeName } = spec;
+  const going = deletionTimestamp !== undefined;
+  return { name, nodeName, going, phase: status?.phase, conditions: conditionsOf(status) };
+}
+
+function conditionsOf(status: Json): Json[] {
+  return (status?.conditions ?? []).map(
+    ({ lastHeartbeatTime: _h, lastTransitionTime: _t, ...rest }: Json) => rest,
+  );
+}

@@ -1,0 +1,108 @@
+/**
+ * Tokens and roles go from the reference manager to Holdfast and back: nothing that was right is
+ * written, and the API server takes the tokens of both.
+ */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { createTokenSigner } from '../../src/kube/index.ts';
+import { Api, type Cluster, eventually, type Manager, startCluster } from '../rig/index.ts';
+import { account, hasToken, tokenSecret } from '../scenarios/identity-tokens.ts';
+import { World } from '../scenarios/world.ts';
+
+setDefaultTimeout(180_000);
+
+const CONTROLLERS = 'serviceaccount-token,serviceaccount,clusterrole-aggregation';
+const FLAGS = [
+  `--controllers=${CONTROLLERS}`,
+  '--leader-elect-lease-duration=3s',
+  '--leader-elect-renew-deadline=2s',
+  '--leader-elect-retry-period=500ms',
+];
+const WATCHED = ['secrets', 'serviceaccounts', 'clusterroles'];
+const CREATED = 201;
+
+/** Name, UID and version of everything a manager might have rewritten. */
+async function versions(world: World): Promise<string[]> {
+  const lists = await Promise.all(WATCHED.map((plural) => world.list(plural)));
+  return lists
+    .flat()
+    .map(({ metadata }) => `${metadata.name} ${metadata.uid} ${metadata.resourceVersion}`)
+    .sort();
+}
+
+/** The same versions for a while: the last syncs are over. */
+async function settled(world: World): Promise<string[]> {
+  let last: string[] = [];
+  let calm = 0;
+  await eventually(
+    async () => {
+      const now = await versions(world);
+      calm = now.join() === last.join() ? calm + 1 : 0;
+      last = now;
+      return calm >= 5;
+    },
+    { everyMs: 500, describe: 'versions at rest' },
+  );
+  return last;
+}
+
+/** The manager leads and works: it fills a Secret. Gives the token. */
+async function fills(world: World, manager: Manager, name: string): Promise<string> {
+  await world.create(tokenSecret(name, 'robot'));
+  const { data } = await hasToken(world, name).catch((error: Error) => {
+    throw new Error(`${manager.name} does not work: ${error.message}\n${manager.tail()}`);
+  });
+  return Buffer.from(data.token, 'base64').toString();
+}
+
+/** As whom the API server lets in who shows this token. */
+async function userOf(cluster: Cluster, token: string): Promise<string> {
+  const holder = new Api(cluster.server, cluster.caPem, { token });
+  const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
+  const answer = await holder.raw('/apis/authentication.k8s.io/v1/selfsubjectreviews', {
+    method: 'POST',
+    body: JSON.stringify(review),
+    headers: { 'Content-Type': 'application/json' },
+  });
+  holder.close();
+  expect(answer.status).toBe(CREATED);
+  const { status } = (await answer.json()) as { status: { userInfo: { username: string } } };
+  return status.userInfo.username;
+}
+
+describe.each(['rsa', 'ecdsa'] as const)('with a key of kind %s', (serviceAccountKey) => {
+  test('taken over and given back, no Secret, account and role is touched', async () => {
+    await using cluster = await startCluster({ serviceAccountKey });
+    const world = new World(cluster, await cluster.namespace('takeover'));
+    await account(world, 'robot', 'by-reference', 'by-holdfast');
+    const tokens: string[] = [];
+    let reference = await cluster.startReference({ flags: FLAGS });
+    tokens.push(await fills(world, reference, 'by-reference'));
+    const before = await settled(world);
+    reference.kill('SIGKILL');
+    await reference.waitExit();
+    const holdfast = await cluster.startHoldfast({ flags: FLAGS });
+    tokens.push(await fills(world, holdfast, 'by-holdfast'));
+    const both = await settled(world);
+    expect(both.filter((line) => !line.startsWith('by-holdfast'))).toEqual(before);
+    expect(await holdfast.stop()).toMatchObject({ code: 0 });
+    reference = await cluster.startReference({ flags: FLAGS });
+    tokens.push(await fills(world, reference, 'again'));
+    const after = await settled(world);
+    expect(after.filter((line) => !line.startsWith('again'))).toEqual(both);
+    for (const token of tokens) {
+      const user = await userOf(cluster, token);
+      expect(user).toBe(`system:serviceaccount:${world.namespace}:robot`);
+    }
+    if (serviceAccountKey === 'rsa') sameBytes(cluster, tokens);
+  });
+});
+
+/** What upstream signed is, to the byte, what is signed here over the same claims. */
+function sameBytes({ files }: Cluster, tokens: readonly string[]): void {
+  const signer = createTokenSigner(readFileSync(files.serviceAccountKey, 'utf8'));
+  for (const token of tokens) {
+    const claims = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString();
+    expect(signer.sign(JSON.parse(claims))).toBe(token);
+  }
+}
