@@ -1,4 +1,7 @@
-/** Autoscalers while Holdfast is killed: windows go on, rates hold; without memory it is as upstream. */
+/**
+ * Autoscalers and budgets while Holdfast is killed: windows go on, rates hold, evicted pods are looked
+ * at in time; without memory it is as upstream.
+ */
 import {
   afterAll,
   beforeAll,
@@ -28,7 +31,7 @@ const SLACK_MS = 1_500;
 /** What a restart and the time that nobody watched may add. */
 const RESTART_MS = 7_000;
 const FLAGS = [
-  '--controllers=horizontalpodautoscaling,deployment,replicaset,serviceaccount',
+  '--controllers=disruption,horizontalpodautoscaling,deployment,replicaset,serviceaccount',
   '--horizontal-pod-autoscaler-sync-period=1s',
   `--horizontal-pod-autoscaler-downscale-stabilization=${WINDOW_MS}ms`,
   '--leader-elect-lease-duration=3s',
@@ -161,4 +164,31 @@ describe('a rate', () => {
     const waits = steps.slice(2).map(({ at }, index) => at - (steps[index + 1]?.at ?? 0));
     for (const wait of waits) expect(wait).toBeGreaterThan(6_000 - SLACK_MS);
   });
+});
+
+test('an evicted pod that stays counts again in time, whoever was killed meanwhile', async () => {
+  const LEFT_MS = 8_000;
+  await start(1, 1);
+  const [pod] = await world.list('pods');
+  const { name } = pod?.metadata ?? {};
+  const selector = { matchLabels: { app: 'web' } };
+  await world.create({
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name: 'budget' },
+    spec: { selector, minAvailable: 0 },
+  });
+  const allows = (count: number) =>
+    world.until('poddisruptionbudgets', 'budget', ({ status }) => {
+      return status?.disruptionsAllowed === count;
+    });
+  await allows(1);
+  const since = new Date(Date.now() - 120_000 + LEFT_MS).toISOString().replace(/\.\d+Z/, 'Z');
+  const disruptedPods = { [name]: since };
+  await world.api.patchStatus('poddisruptionbudgets', world.namespace, 'budget', { disruptedPods });
+  await allows(0);
+  const begun = Date.now();
+  await killAndStart();
+  await allows(1);
+  expect(Date.now() - begun).toBeLessThan(LEFT_MS + SLACK_MS);
 });
