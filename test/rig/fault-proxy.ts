@@ -20,7 +20,9 @@ export type Fault =
   /** Close the connection without an answer; `executed` lets the server do it first. */
   | { readonly cut: 'unsent' | 'executed' }
   /** Forward after this time. */
-  | { readonly delayMs: number };
+  | { readonly delayMs: number }
+  /** Forward once this has resolved. */
+  | { readonly until: Promise<unknown> };
 
 /** Which requests a fault is for. */
 export interface FaultRule {
@@ -197,6 +199,7 @@ export class FaultProxy {
     }
     if (fault && 'cut' in fault && fault.cut === 'unsent') return void socket.destroy();
     if (fault && 'delayMs' in fault) await Bun.sleep(fault.delayMs);
+    if (fault && 'until' in fault) await fault.until;
     const stop = new AbortController();
     response.on('close', () => stop.abort());
     const answer = await this.#forward(request, body, user, stop.signal);
