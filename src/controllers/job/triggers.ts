@@ -71,11 +71,13 @@ export class JobTriggers {
   }
 
   #jobUpdated(job: JobRecord, previous: JobRecord): void {
-    const { queue, clock, finished, backoffs } = this.#deps;
+    const { queue, clock, finished, backoffs, removals } = this.#deps;
     const { key, deadlineMs, startedAt } = job;
     if (job.finished !== '') {
       finished.forget(key);
       backoffs.forget(key);
+      // Nobody counts its pods any more, so nobody asks.
+      removals.forget(job.uid);
       // All finalizers are gone by now; should one be left, nobody else would remove it.
       this.#queueOrphansOf(job);
       return;
