@@ -1,7 +1,7 @@
 /**
  * Notices that somebody set the wall clock, as NTP does after the start of a machine without a
- * battery. Delays run on a clock that nobody sets; one that was worked out with the wall clock, such
- * as the time until a CronJob is due, is then wrong by as much.
+ * battery. Delays run on a clock that nobody sets; one that was worked out with the wall clock, as
+ * the time until a CronJob is due, is then wrong by as much.
  */
 import type { Clock } from './clock.ts';
 import { WALL_CLOCK_LOOK_INTERVAL_MS, WALL_CLOCK_SET_MS } from './limits.ts';

@@ -54,7 +54,7 @@ export function remainderOf(items: readonly KubeObject[], graceSeconds: number):
   return { estimateSeconds: estimate, count: items.length, finalizers, unexpected };
 }
 
-/** Milliseconds to wait before looking again: half of the estimate, and a second; at most an hour. */
+/** Milliseconds until it looks again: half of the estimate, and a second; at most an hour. */
 export function lookAgainMs(estimateSeconds: number): number {
   return Math.min((Math.floor(estimateSeconds / 2) + 1) * SECOND_MS, LOOK_MS_MAX);
 }
