@@ -4,7 +4,7 @@ import { Intents } from './intents.ts';
 import { INTENT_EXPIRY_MS } from './limits.ts';
 import type { IntentRow, RowTable } from './ports.ts';
 import { fakeClock } from './testing/fake-clock.ts';
-import { memoryTable } from './testing/memory-store.ts';
+import { memoryTable } from './testing/memory-table.ts';
 
 const SLOT = { ownerUid: 'rs-1', slot: 'replica', resource: 'pods', namespace: 'default' };
 const VICTIM = { resource: 'pods', namespace: 'default', name: 'web-x', uid: 'uid-x' };

@@ -130,9 +130,9 @@ export const WATCHED_MARK_INTERVAL_MS = 2_000;
 /** Stretches of unwatched time that are told apart. */
 export const WATCHED_GAPS_MAX = 64;
 
-// ReplicaSets
-/** Compiled selectors kept for finding who adopts an orphan pod. */
-export const REPLICA_SELECTORS_MAX = 10_000;
+// Owners
+/** Compiled selectors kept by a controller for finding who adopts an orphan. */
+export const OWNER_SELECTORS_MAX = 10_000;
 export const IDENTITY_BACKOFF_BASE_MS = 200;
 export const IDENTITY_BACKOFF_MAX_MS = 10_000;
 

@@ -53,25 +53,6 @@ export interface RootLogger extends Logger {
   lostLines(): number;
 }
 
-/**
- * Parses --vmodule: comma-separated `pattern=N`, where a pattern may hold `*`, `?` and `[...]`.
- * Level 0 has no effect and is left out. Throws an Error whose text is upstream's.
- */
-export function parseVmodule(text: string): ModuleLevel[] {
-  const levels: ModuleLevel[] = [];
-  for (const part of text.split(',')) {
-    if (part === '') continue;
-    const [pattern = '', digits = '', ...more] = part.split('=');
-    if (pattern === '' || more.length > 0 || !/^[+-]?\d+$/.test(digits)) {
-      throw new Error('syntax error: expect comma-separated list of filename=N');
-    }
-    const level = Number(digits);
-    if (level < 0) throw new Error('negative value for vmodule level');
-    if (level > 0) levels.push({ pattern, level });
-  }
-  return levels;
-}
-
 /** A pattern of path.Match as a regular expression; what it can't read matches nothing. */
 function globRegExp(pattern: string): RegExp {
   const source = pattern.replace(/\[\^?[^\]]+\]|[\s\S]/g, (part) => {

@@ -67,6 +67,7 @@ export class Manager {
   #hosts: ControllerHost[] = [];
   #stop: AbortController | undefined;
   #running: Promise<void> | undefined;
+  #hasLed = false;
 
   constructor(deps: ManagerDeps) {
     this.#deps = deps;
@@ -135,8 +136,10 @@ export class Manager {
     await informers.synced(resources, signal);
     if (!seamless) await informers.caughtUp(resources, signal);
     if (signal.aborted) return;
-    // Only a seamless lead knows that the API server was there all the time.
-    this.#deps.watched.begin(seamless);
+    const steady = seamless || (await this.#isSteady(lead, resources, signal));
+    if (signal.aborted) return;
+    this.#hasLed = true;
+    this.#deps.watched.begin(steady);
     const granted = { ...lead, seamless };
     this.#hosts = this.#deps.definitions
       .map((each) => new ControllerHost(each, this.#deps, this.#queueMetrics, granted, signal))
@@ -171,6 +174,19 @@ export class Manager {
     if (signal.aborted) return;
     for (const host of this.#hosts) host.dropRestoredExpectations();
     this.#deps.log.v(1).info('All caches have caught up');
+  }
+
+  /**
+   * True if the API server was not restarted since our own process before this one: all its watches
+   * could be resumed. Within one process nobody knows what the server did while the Lease was lost.
+   */
+  async #isSteady(
+    lead: Lead,
+    resources: readonly Resource[],
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    if (this.#hasLed || !lead.followsOwn) return false;
+    return await this.#deps.informers.resumable(resources, signal);
   }
 
   /**

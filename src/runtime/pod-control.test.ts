@@ -7,7 +7,7 @@ import { createPodControl } from './pod-control.ts';
 import type { IntentRow } from './ports.ts';
 import { seededRandom } from './random.ts';
 import { fakeClock } from './testing/fake-clock.ts';
-import { memoryTable } from './testing/memory-store.ts';
+import { memoryTable } from './testing/memory-table.ts';
 
 const OWNER = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'rs-1' };
 const SET = {

@@ -2,7 +2,15 @@
  * Nodes and evictions while Holdfast is killed: clocks go on from what had passed, and nothing that
  * was right is written again.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test';
 import { rmSync } from 'node:fs';
 import { type Cluster, type HoldfastManager, type Obj, startCluster } from '../rig/index.ts';
 import { Kubelet } from '../scenarios/nodes-kubelet.ts';
@@ -67,6 +75,14 @@ async function restart({
   holdfast = await cluster.startHoldfast({ flags: FLAGS, stateDir, runtimeDir, port });
 }
 
+/** Silent nodes of one test must not make the zone of the next one look disrupted. */
+afterEach(async () => {
+  for (const one of kubelets.splice(1)) {
+    one.stop();
+    await cluster.api.remove('nodes', '', one.name);
+  }
+});
+
 async function newWorld(): Promise<NodeWorld> {
   return new NodeWorld(cluster, await cluster.namespace('nodes'), holdfast);
 }
@@ -94,14 +110,14 @@ async function told(world: NodeWorld, text: string): Promise<Obj[]> {
 }
 
 describe('a pod that tolerates a taint for 20 s', () => {
-  test('leaves after them, also if Holdfast is killed twice in between', async () => {
+  test('leaves after them, also if Holdfast is killed and stopped in between', async () => {
     const world = await newWorld();
     await waiting(world, 20);
     const startedAt = performance.now();
     await Bun.sleep(8_000);
     await restart();
     await Bun.sleep(4_000);
-    await restart();
+    await restart({ signal: 'SIGTERM' });
     await world.untilGoing('waits', 40_000);
     const tookMs = performance.now() - startedAt;
     expect(tookMs).toBeWithin(19_000, 24_000);
@@ -136,7 +152,7 @@ describe('a silent node', () => {
       ({ key, effect }: Obj) => key === UNREACHABLE && effect === 'NoSchedule',
     );
 
-  test('gets no new grace when Holdfast is killed', async () => {
+  test.each(['SIGKILL', 'SIGTERM'] as const)('gets no new grace by %s', async (signal) => {
     const world = await newWorld();
     const lost = await kubelet(world.node('n'));
     await world.untilEvent('Registered Node');
@@ -144,7 +160,7 @@ describe('a silent node', () => {
     lost.stop();
     const silentAt = performance.now();
     await Bun.sleep(9_000);
-    await restart();
+    await restart({ signal });
     const restartedAt = performance.now();
     await world.untilNode('n', isLost, 40_000);
     expect(performance.now() - silentAt).toBeGreaterThan(GRACE_MS - 1_500);
@@ -203,11 +219,12 @@ test('nodes that beat write nothing to the disk', async () => {
   const world = await newWorld();
   for (let at = 0; at < 10; at++) await kubelet(world.node(`n${at}`));
   await Bun.sleep(4_000);
-  const bytes = async (): Promise<number> => {
-    const line = /^holdfast_store_written_bytes (\S+)$/m.exec(await holdfast.metrics());
+  const commits = async (): Promise<number> => {
+    const line = /^holdfast_store_commits (\S+)$/m.exec(await holdfast.metrics());
     return Number(line?.[1]);
   };
-  const before = await bytes();
-  await Bun.sleep(15_000);
-  expect((await bytes()) - before).toBeLessThan(20_000);
+  const before = await commits();
+  await Bun.sleep(20_000);
+  // Each of the nodes has beaten more than twenty times.
+  expect((await commits()) - before).toBeLessThanOrEqual(2);
 });

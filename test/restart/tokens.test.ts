@@ -1,5 +1,7 @@
 /** Token Secrets while Holdfast is killed: each is filled once, waits go on, nothing is read twice. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   always,
   type Cluster,
@@ -126,6 +128,27 @@ describe('a Secret that is being filled', () => {
 });
 
 describe('what was remembered', () => {
+  test('is no token, and no data of any Secret', async () => {
+    const world = await newWorld();
+    const own = Buffer.from('a secret of somebody').toString('base64');
+    await world.create(tokenSecret('key', 'robot', { data: { own } }));
+    const { data } = await hasToken(world, 'key');
+    await world.merge('secrets', 'key', { metadata: { labels: { seen: 'yes' } } });
+    await Bun.sleep(QUIET_MS);
+    const token = Buffer.from(data.token, 'base64').toString();
+    const secrets = [own, 'a secret of somebody', data.token, token, token.split('.')[2] as string];
+    const { stateDir, runtimeDir } = holdfast;
+    const files = [stateDir, runtimeDir].flatMap((dir) =>
+      readdirSync(dir, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name)),
+    );
+    const kept = files.map((file) => readFileSync(file));
+    const holds = (text: string): boolean => kept.some((bytes) => bytes.includes(text));
+    expect(holds(`${world.namespace}/key`)).toBe(true);
+    expect(secrets.filter(holds)).toEqual([]);
+  });
+
   test('a Secret that can not be filled is given up after as many tries as without a kill', async () => {
     const world = await newWorld();
     await world.create(tokenSecret('fixed', 'robot', { immutable: true }));

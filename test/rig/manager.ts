@@ -27,6 +27,9 @@ export interface HoldfastOptions extends ManagerOptions {
   readonly compiled?: boolean;
 }
 
+/** A process that doesn't answer must not hold up the test that asks it why. */
+const ANSWER_TIMEOUT_MS = 20_000;
+
 type Endpoint = { readonly port: number; readonly identities: Identities };
 
 /** A running manager. */
@@ -47,6 +50,7 @@ export class Manager extends Child {
   fetch(path: string, as: string | null = 'admin', init: RequestInit = {}): Promise<Response> {
     const pair = as === null ? undefined : this.#identities.pair(as);
     return fetch(this.url + path, {
+      signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
       ...init,
       proxy: false,
       tls: {

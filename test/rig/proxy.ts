@@ -170,6 +170,11 @@ export class TcpProxy {
   }
 
   #connect(client: Socket): void {
+    // It was under way when the listener closed, which waits for the end of all connections.
+    if (this.#listener === undefined) {
+      client.destroy();
+      return;
+    }
     this.#connections += 1;
     const server = createConnection({ host: '127.0.0.1', port: this.targetPort });
     const cut = () => this.cut();

@@ -59,5 +59,7 @@ function plainAutoscaler({ metadata, status }: Obj): Json {
 function plainEvent(event: Obj): string[] {
   const { type, reason, message, source, involvedObject: about } = event;
   if (source?.component !== 'horizontal-pod-autoscaler') return [];
+  // The scenario changed the autoscaler while its status was being written.
+  if (reason === 'FailedUpdateStatus' && message.includes('has been modified')) return [];
   return [`${about.kind} ${about.name}: ${type} ${reason} ${message}`];
 }

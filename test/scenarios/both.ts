@@ -87,8 +87,14 @@ export class Both {
   async #play(scenario: Scenario, cluster: Cluster): Promise<Snapshot> {
     const world = new World(cluster, await cluster.namespace('play'));
     await scenario.play(world);
-    return await this.#look(world);
+    return withoutEvents(await this.#look(world), scenario.raced ?? []);
   }
+}
+
+function withoutEvents(seen: Snapshot, reasons: readonly string[]): Snapshot {
+  if (reasons.length === 0) return seen;
+  const isRaced = (event: string): boolean => reasons.some((reason) => event.includes(reason));
+  return { ...seen, events: seen.events.filter((event: string) => !isRaced(event)) };
 }
 
 /** Nodes, and a garbage collector of the reference's on both sides. */

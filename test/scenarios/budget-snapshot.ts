@@ -7,6 +7,8 @@ const CALM_MS = 400;
 const CALM_LOOKS = 4;
 const DRAWN = /(-[bcdfghjklmnpqrstvwxz2456789]{6,10})?-[a-z0-9]{5}\b/g;
 const UID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+/** Budgets that never have pods. */
+const PODLESS = new Set(['none', 'nobody']);
 const CHOSEN = /Chose \\?"[^"\\]*\\?"/g;
 
 /** The status of all budgets, what pods say about disruptions, and the events. */
@@ -28,18 +30,20 @@ async function snapshot(world: World): Promise<Snapshot> {
   const budgets = (await world.list('poddisruptionbudgets')).map(plainBudget);
   const pods = (await world.list('pods')).map(plainPod);
   const events = (await world.list('events')).flatMap(plainEvent);
-  const text = JSON.stringify({
-    budgets,
-    pods: sorted(pods),
-    events: [...new Set(sorted(events))],
-  });
-  return JSON.parse(
-    text
-      .replaceAll(world.namespace, '<namespace>')
-      .replace(UID, '<uid>')
-      .replace(DRAWN, '-<drawn>')
-      .replace(CHOSEN, 'Chose <one>'),
-  );
+  const plain = JSON.parse(plainText(JSON.stringify({ budgets, pods, events }), world));
+  return {
+    budgets: plain.budgets,
+    pods: sorted(plain.pods),
+    events: [...new Set(sorted(plain.events))],
+  };
+}
+
+function plainText(text: string, { namespace }: World): string {
+  return text
+    .replaceAll(namespace, '<namespace>')
+    .replace(UID, '<uid>')
+    .replace(DRAWN, '-<drawn>')
+    .replace(CHOSEN, 'Chose <one>');
 }
 
 function plainBudget({ metadata, spec, status }: Obj): Json {
@@ -64,6 +68,8 @@ function plainPod({ metadata, status }: Obj): Json {
 function plainEvent(event: Obj): string[] {
   const { type, reason, message, source, involvedObject: about } = event;
   if (source?.component !== 'controllermanager') return [];
+  // A manager may hear of a budget before it hears of its pods.
+  if (reason === 'NoPods' && !PODLESS.has(about.name)) return [];
   return [`${about.kind} ${about.name}: ${type} ${reason} ${message}`];
 }
 

@@ -40,6 +40,13 @@ interface Counts {
   readonly expected?: number;
 }
 
+/** The pods run, so all managers have seen them by the time a budget is made. */
+async function run(world: World, count: number): Promise<void> {
+  const areUp = (pods: Obj[]): boolean =>
+    pods.length === count && pods.every(({ status }) => status?.phase === 'Running');
+  await world.untilList('pods', areUp, `${count} running pods`);
+}
+
 function counted(world: World, { allowed, healthy, expected }: Counts, name = 'budget') {
   return world.until('poddisruptionbudgets', name, ({ metadata, status }) => {
     const current = status?.observedGeneration === metadata.generation;
@@ -229,6 +236,7 @@ const OWNERS: readonly Scenario[] = [
     async play(world) {
       const owner = await world.create(shelf(5));
       await world.create(pod('book', ownerOf(owner)));
+      await run(world, 1);
       await world.create(budget({ maxUnavailable: '80%' }));
       await counted(world, { allowed: 0, healthy: 1, expected: 5 });
     },
@@ -242,6 +250,7 @@ const OWNERS: readonly Scenario[] = [
         metadata: { name: 'widget' },
       });
       await world.create(pod('part', ownerOf(owner)));
+      await run(world, 1);
       await world.create(budget({ maxUnavailable: 1 }));
       await failed(world, /^widgets.example.com does not implement/);
     },
@@ -256,6 +265,7 @@ const OWNERS: readonly Scenario[] = [
         metadata: { name: 'job' },
         spec: { template: pods },
       });
+      await run(world, 1);
       await world.create(budget({ minAvailable: '10%' }));
       await failed(world, /^jobs.batch does not implement/);
     },
@@ -265,6 +275,7 @@ const OWNERS: readonly Scenario[] = [
     async play(world) {
       const owner = { apiVersion: 'none.example.com/v1', kind: 'Ghost', name: 'g', uid: 'g-1' };
       await world.create(pod('haunted', owner));
+      await run(world, 1);
       await world.create(budget({ maxUnavailable: 1 }));
       await failed(world, /^no matches for kind "Ghost" in version "none.example.com\/v1"$/);
     },
@@ -274,6 +285,7 @@ const OWNERS: readonly Scenario[] = [
     async play(world) {
       const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'gone', uid: 'gone-1' };
       await world.create(pod('left', owner));
+      await run(world, 1);
       await world.create(budget({ maxUnavailable: 1 }));
       await failed(world, /^found no controllers for pod "left"$/);
       await world.merge('pods', 'left', { metadata: { ownerReferences: null } });

@@ -169,6 +169,8 @@ export const CRONJOBS: readonly Scenario[] = [
   }),
   {
     name: 'cronjobs: no history is kept',
+    // KCM may find its own status stale and the Job, which it deleted, missing in it.
+    raced: ['MissingJob'],
     async play(world) {
       await release(world, cronJob('finish', { successfulJobsHistoryLimit: 0 }));
       await event(world, 'SuccessfulDelete');

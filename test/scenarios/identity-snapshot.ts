@@ -1,5 +1,5 @@
 /** What identity controllers leave behind, without what differs between two runs. */
-import { Api, eventually, type Json, type Obj } from '../rig/index.ts';
+import { Api, type Cluster, eventually, type Json, type Obj } from '../rig/index.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { World } from './world.ts';
 
@@ -23,7 +23,8 @@ export async function settledIdentity(world: World): Promise<Snapshot> {
   const options = { timeoutMs: 30_000, everyMs: CALM_MS, describe: 'identities at rest' };
   const settled = await eventually(look, options);
   // Last, for the API server notes on the Secret that its token was used.
-  const users = await Promise.all((await tokensOf(world)).map((token) => userOf(world, token)));
+  const tokens = await tokensOf(world);
+  const users = await Promise.all(tokens.map((token) => userOf(world.cluster, token)));
   return { ...settled, users: JSON.parse(anonymous(JSON.stringify(users), world)) };
 }
 
@@ -34,7 +35,7 @@ async function tokensOf(world: World): Promise<string[]> {
 }
 
 /** As whom the API server lets in who shows this token, or with which answer it does not. */
-async function userOf({ cluster }: World, token: string): Promise<Json> {
+export async function userOf(cluster: Cluster, token: string): Promise<Json> {
   const holder = new Api(cluster.server, cluster.caPem, { token });
   try {
     const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };

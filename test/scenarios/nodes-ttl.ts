@@ -1,5 +1,5 @@
 /** How long kubelets may cache: the annotation of nodes as a cluster grows and shrinks. */
-import type { Obj } from '../rig/index.ts';
+import { eventually, type Obj } from '../rig/index.ts';
 import type { NodeScenario, NodeWorld } from './nodes-world.ts';
 import type { Fields } from './world.ts';
 
@@ -21,10 +21,13 @@ async function touch(world: NodeWorld, name: string): Promise<void> {
 
 const untouched = { metadata: { labels: { touched: null } } };
 
-/** Nodes of the whole cluster, whoever made them. */
+/** Nodes of the whole cluster, whoever made them; resolves once all have been told something. */
 async function growTo(world: NodeWorld, count: number): Promise<void> {
   const present = (await world.api.list('nodes')).length;
   for (let at = present; at < count; at++) await world.createNode(`filler-${at}`);
+  const areTold = async (): Promise<boolean> =>
+    (await world.api.list('nodes')).every(({ metadata }) => metadata.annotations?.[TTL]);
+  await eventually(areTold, { timeoutMs: 60_000, describe: 'all nodes told' });
 }
 
 async function shrinkTo(world: NodeWorld, count: number): Promise<void> {

@@ -6,6 +6,8 @@ export type Fields = Record<string, unknown>;
 /** One scenario: what a user does, written once and played under both managers. */
 export interface Scenario {
   readonly name: string;
+  /** Reasons of events that come or don't under the same manager, as its caches happen to lag. */
+  readonly raced?: readonly string[];
   play(world: World): Promise<void>;
 }
 

@@ -5,7 +5,8 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { createTokenSigner } from '../../src/kube/index.ts';
-import { Api, type Cluster, eventually, type Manager, startCluster } from '../rig/index.ts';
+import { type Cluster, eventually, type Manager, startCluster } from '../rig/index.ts';
+import { userOf } from '../scenarios/identity-snapshot.ts';
 import { account, hasToken, tokenSecret } from '../scenarios/identity-tokens.ts';
 import { World } from '../scenarios/world.ts';
 
@@ -55,21 +56,6 @@ async function fills(world: World, manager: Manager, name: string): Promise<stri
   return Buffer.from(data.token, 'base64').toString();
 }
 
-/** As whom the API server lets in who shows this token. */
-async function userOf(cluster: Cluster, token: string): Promise<string> {
-  const holder = new Api(cluster.server, cluster.caPem, { token });
-  const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
-  const answer = await holder.raw('/apis/authentication.k8s.io/v1/selfsubjectreviews', {
-    method: 'POST',
-    body: JSON.stringify(review),
-    headers: { 'Content-Type': 'application/json' },
-  });
-  holder.close();
-  expect(answer.status).toBe(CREATED);
-  const { status } = (await answer.json()) as { status: { userInfo: { username: string } } };
-  return status.userInfo.username;
-}
-
 describe.each(['rsa', 'ecdsa'] as const)('with a key of kind %s', (serviceAccountKey) => {
   test('taken over and given back, no Secret, account and role is touched', async () => {
     await using cluster = await startCluster({ serviceAccountKey });
@@ -91,8 +77,9 @@ describe.each(['rsa', 'ecdsa'] as const)('with a key of kind %s', (serviceAccoun
     const after = await settled(world);
     expect(after.filter((line) => !line.startsWith('again'))).toEqual(both);
     for (const token of tokens) {
-      const user = await userOf(cluster, token);
-      expect(user).toBe(`system:serviceaccount:${world.namespace}:robot`);
+      const { code, userInfo } = await userOf(cluster, token);
+      const username = `system:serviceaccount:${world.namespace}:robot`;
+      expect([code, userInfo?.username]).toEqual([CREATED, username]);
     }
     if (serviceAccountKey === 'rsa') sameBytes(cluster, tokens);
   });

@@ -4,7 +4,7 @@ import { DAEMON_SETS } from '../../api/resource.ts';
 import type { DaemonSet } from '../../api/types/index.ts';
 import type { Expectations, WorkQueue } from '../../runtime/controller.ts';
 import type { Handler, Lister, ObjectRecord, PodRecord } from '../../runtime/informer/types.ts';
-import { adoptersOf } from '../_kit/adopters.ts';
+import { Adopters } from '../_kit/adopters.ts';
 import { minReadySecondsOf } from './pod.ts';
 
 /** Beyond minReadySeconds, so that a clock some milliseconds off doesn't look too early. */
@@ -20,9 +20,11 @@ export interface TriggerDeps {
 /** Handlers of DaemonSets, their revisions and pods. */
 export class DaemonSetTriggers {
   readonly #deps: TriggerDeps;
+  readonly #adopters: Adopters<DaemonSet>;
 
   constructor(deps: TriggerDeps) {
     this.#deps = deps;
+    this.#adopters = new Adopters(deps.sets, ({ spec }) => spec?.selector);
   }
 
   /** Every event queues the key. A new UID under an old name is a deletion and an addition. */
@@ -57,6 +59,7 @@ export class DaemonSetTriggers {
   }
 
   #setGone({ key }: ObjectRecord): void {
+    this.#adopters.forget(key);
     this.#deps.expectations.forget(key);
     this.#deps.queue.add(key);
   }
@@ -123,7 +126,7 @@ export class DaemonSetTriggers {
   }
 
   #queueAdopters(orphan: ObjectRecord): void {
-    for (const key of adoptersOf(this.#deps.sets, orphan)) this.#deps.queue.add(key);
+    for (const key of this.#adopters.of(orphan)) this.#deps.queue.add(key);
   }
 
   #queueWhenAvailable(key: string, pod: PodRecord): void {

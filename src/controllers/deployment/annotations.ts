@@ -1,4 +1,5 @@
 /** The annotations that tie a Deployment and its ReplicaSets together: revisions and sizes. */
+import { parseInt64 } from '../../api/integer.ts';
 import type { StringMap } from '../../api/meta.ts';
 import type { Deployment, ReplicaSet } from '../../api/types/index.ts';
 import { maxSurgeOf, wantedOf } from './sizes.ts';
@@ -21,24 +22,13 @@ const OWN: ReadonlySet<string> = new Set([
 ]);
 
 const REVISION_HISTORY_CHARACTERS_MAX = 2_000;
-const INT64_MAX = 2n ** 63n - 1n;
 const INT32_MAX = 2 ** 31 - 1;
-const INTEGER = /^[+-]?\d+$/;
 const DIGITS = /^\d+$/;
-
-/** A signed 64-bit number in decimal, or undefined (Go's ParseInt). */
-export function parseRevision(text: string): bigint | undefined {
-  if (!INTEGER.test(text)) return undefined;
-  const negative = text.startsWith('-');
-  const digits = BigInt(text.replace(/^[+-]/, ''));
-  if (digits > (negative ? INT64_MAX + 1n : INT64_MAX)) return undefined;
-  return negative ? -digits : digits;
-}
 
 /** Revision of a ReplicaSet: 0 without the annotation, undefined if it can't be read. */
 export function revisionOf(replicaSet: ReplicaSet): bigint | undefined {
   const text = replicaSet.metadata.annotations?.[REVISION];
-  return text === undefined ? 0n : parseRevision(text);
+  return text === undefined ? 0n : parseInt64(text);
 }
 
 /** Highest revision, unreadable ones left out; 0 if there is none. */
@@ -134,7 +124,7 @@ export function newReplicaSetAnnotations(
     changed = true;
   }
   const before = annotations[REVISION];
-  const own = before === undefined || before === '' ? 0n : parseRevision(before);
+  const own = before === undefined || before === '' ? 0n : parseInt64(before);
   if (own === undefined) return { annotations: next, changed: false };
   if (own < revision) {
     next[REVISION] = String(revision);
@@ -168,5 +158,5 @@ export function withoutRollback(annotations: StringMap): StringMap {
 
 /** The revision to roll back to (0: the last one), undefined if no number is asked for. */
 export function rollbackRevisionOf(deployment: Deployment): bigint | undefined {
-  return parseRevision(deployment.metadata.annotations?.[ROLLBACK_TO] ?? '');
+  return parseInt64(deployment.metadata.annotations?.[ROLLBACK_TO] ?? '');
 }

@@ -5,11 +5,16 @@
  */
 import type { ControllerContext, ControllerMemory } from '../../runtime/controller.ts';
 import { COUNTDOWN_TEXT, type Countdown } from '../../runtime/countdown.ts';
-import { type History, NO_HISTORY, type PendingScale, type ScaleEvent } from './history.ts';
+import {
+  type History,
+  NO_HISTORY,
+  type PendingScale,
+  type Recommendation,
+  type ScaleEvent,
+} from './history.ts';
 
-/** Ages are put on record again after this part of what looks back on them ... */
+/** While recommendations go to and fro, their times are put on record after this part of the window. */
 const LOOKS_PER_WINDOW = 10;
-/** ... but neither more often nor, while they matter, less often than this. */
 const LOOK_MS_MIN = 1_000;
 const LOOK_MS_LONGEST = 60_000;
 
@@ -24,6 +29,9 @@ interface Stored {
   readonly downs: readonly Aged[];
   readonly pending?: PendingScale;
   readonly selector: string;
+  /** Numbers that come and go: each may have been recommended until `slackMs` after `looked`. */
+  readonly restless: readonly number[];
+  readonly slackMs: number;
 }
 
 /** What is known about one autoscaler's past. */
@@ -35,10 +43,18 @@ export interface Past {
 
 interface Entry extends Past {
   readonly uid: string;
-  readonly shape: string;
-  readonly savedAt: number;
+  /** What was put on record last. */
+  readonly saved: Saved;
 }
 
+interface Saved {
+  readonly shape: string;
+  readonly at: number;
+  readonly recommendations: readonly Recommendation[];
+  readonly restless: readonly number[];
+}
+
+const NOT_SAVED: Saved = Object.freeze({ shape: '', at: 0, recommendations: [], restless: [] });
 const NO_PAST: Past = { history: NO_HISTORY, selector: '' };
 
 /** The pasts of all autoscalers. */
@@ -53,7 +69,7 @@ export class Pasts {
     this.#countdowns = countdowns;
     this.#memory = memory<Stored>('past', { encode: JSON.stringify, decode: decodeStored });
     for (const { key, subjectUid, value } of this.#memory.all()) {
-      this.#entries.set(key, { ...this.#restored(value), uid: subjectUid, shape: '', savedAt: 0 });
+      this.#entries.set(key, { ...this.#restored(value), uid: subjectUid, saved: NOT_SAVED });
     }
   }
 
@@ -70,19 +86,27 @@ export class Pasts {
 
   /**
    * Notes a past; `lookBackMs` is how far anything looks back on it. It is remembered when
-   * something new happened, and while ages matter now and then.
+   * something new happens. Recommendations that go to and fro are nothing new each time.
    */
   set(key: string, uid: string, { history, selector }: Past, lookBackMs: number): void {
     const now = this.#clock.monotonic();
-    const before = this.#entries.get(key);
-    const shape = shapeOf({ history, selector });
+    const known = this.#entries.get(key);
+    const before = known?.uid === uid ? known.saved : NOT_SAVED;
     const lookMs = Math.min(Math.max(lookBackMs / LOOKS_PER_WINDOW, LOOK_MS_MIN), LOOK_MS_LONGEST);
-    const isDue = before === undefined || now - before.savedAt >= lookMs;
-    const isNews = before?.uid !== uid || before.shape !== shape;
-    const mustSave = isNews || (isDue && agesMatter(history, now - lookBackMs));
-    const savedAt = mustSave ? now : before.savedAt;
-    this.#entries.set(key, { uid, history, selector, shape, savedAt });
-    if (mustSave) this.#memory.set(key, uid, this.#stored({ history, selector }, now));
+    const shape = shapeOf({ history, selector });
+    const isNews = before.shape !== shape;
+    const since = movedSince(history.recommendations, before.recommendations);
+    const isOver = before.restless.length > 0 && now - before.at >= lookMs;
+    const isRestless = since.some((replicas) => !before.restless.includes(replicas));
+    let saved = before;
+    if (isNews || isOver || isRestless) {
+      const isCalm = isNews || since.length === 0;
+      const restless = isCalm ? [] : [...new Set([...before.restless, ...since])];
+      saved = { shape, at: now, recommendations: history.recommendations, restless };
+      const slackMs = restless.length > 0 ? lookMs : 0;
+      this.#memory.set(key, uid, this.#stored({ history, selector }, now, { restless, slackMs }));
+    }
+    this.#entries.set(key, { uid, history, selector, saved });
   }
 
   delete(key: string): void {
@@ -90,7 +114,11 @@ export class Pasts {
     this.#memory.delete(key);
   }
 
-  #stored({ history, selector }: Past, now: number): Stored {
+  #stored(
+    { history, selector }: Past,
+    now: number,
+    slack: Pick<Stored, 'restless' | 'slackMs'>,
+  ): Stored {
     const { recommendations, ups, downs, pending } = history;
     const aged = ({ change, at }: ScaleEvent): Aged => [change, Math.round(now - at)];
     return {
@@ -100,19 +128,25 @@ export class Pasts {
       downs: downs.map(aged),
       ...(pending === undefined ? {} : { pending }),
       selector,
+      ...slack,
     };
   }
 
   /** What was recommended last held until the end: it counts as recommended now. */
-  #restored({ looked, recommendations, ups, downs, pending, selector }: Stored): Past {
+  #restored(stored: Stored): Past {
+    const { looked, recommendations, ups, downs, pending, selector, restless, slackMs } = stored;
     const now = this.#clock.monotonic();
     const since = now - this.#countdowns.elapsed(looked);
     const event = ([change, age]: Aged): ScaleEvent => ({ change, at: since - age });
     const last = recommendations.length - 1;
+    const atOf = ([replicas, age]: Aged, index: number): number => {
+      if (index === last) return now;
+      return restless.includes(replicas) ? Math.min(now, since + slackMs) : since - age;
+    };
     const history = {
-      recommendations: recommendations.map(([replicas, age], index) => ({
-        replicas,
-        at: index === last ? now : since - age,
+      recommendations: recommendations.map((pair, index) => ({
+        replicas: pair[0],
+        at: atOf(pair, index),
       })),
       ups: ups.map(event),
       downs: downs.map(event),
@@ -130,22 +164,34 @@ function shapeOf({ history, selector }: Past): string {
   return JSON.stringify([numbers, moments, pending ?? null, selector]);
 }
 
-/** A single recommendation is the present one: its age is of no interest. */
-function agesMatter({ recommendations, ups, downs }: History, since: number): boolean {
-  return recommendations.length > 1 || [...ups, ...downs].some(({ at }) => at > since);
+/** Numbers recommended since they were put on record; the last one there is fresh anyway. */
+function movedSince(
+  now: readonly Recommendation[],
+  saved: readonly Recommendation[],
+): readonly number[] {
+  const fresh = saved.at(-1)?.replicas;
+  const isStill = now.at(-1)?.replicas === fresh;
+  return now
+    .filter(({ replicas, at }) => {
+      if (replicas === fresh) return !isStill;
+      return (saved.find((one) => one.replicas === replicas)?.at ?? at - 1) < at;
+    })
+    .map(({ replicas }) => replicas);
 }
 
 function decodeStored(text: string): Stored {
-  const { looked, recommendations, ups, downs, pending, selector } = JSON.parse(text) as Stored;
+  const stored = JSON.parse(text) as Stored;
+  const { looked, recommendations, ups, downs, pending, selector, restless, slackMs } = stored;
   const isAged = (pair: unknown): boolean =>
     Array.isArray(pair) && pair.length === 2 && pair.every(Number.isFinite);
   const isPending =
     pending === undefined ||
     [pending.from, pending.to, pending.at, pending.longestSeconds].every(Number.isFinite);
   const lists = [recommendations, ups, downs];
-  if (!isPending || typeof selector !== 'string' || !lists.every((one) => one.every(isAged))) {
+  const isPlain = typeof selector === 'string' && [slackMs, ...restless].every(Number.isFinite);
+  if (!isPending || !isPlain || !lists.every((one) => one.every(isAged))) {
     throw new Error('no past of an autoscaler');
   }
   COUNTDOWN_TEXT.decode(JSON.stringify(looked));
-  return { looked, recommendations, ups, downs, selector, ...(pending ? { pending } : {}) };
+  return stored;
 }

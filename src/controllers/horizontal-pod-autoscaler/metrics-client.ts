@@ -1,5 +1,4 @@
 /** The three metrics APIs, read live: metrics.k8s.io, custom.metrics.k8s.io, external.metrics.k8s.io. */
-import { isNotFound } from '../../api/errors.ts';
 import { parseGoDuration } from '../../api/go-duration.ts';
 import { parseJson } from '../../api/json.ts';
 import { quantityMilli } from '../../api/quantity.ts';
@@ -47,11 +46,6 @@ interface MetricValue {
   readonly value: string;
 }
 
-interface ApiGroup {
-  readonly versions?: readonly { readonly version: string }[];
-  readonly preferredVersion?: { readonly version: string };
-}
-
 /** Where and what to ask. */
 interface Question {
   readonly group: string;
@@ -67,14 +61,11 @@ interface Question {
 export class MetricsClient {
   readonly #client: ControllerContext['client'];
   readonly #kinds: Kinds;
-  readonly #clock: ControllerContext['clock'];
   readonly #periodMs: number;
-  #custom: { readonly version: string; readonly at: number } | undefined;
 
   /** Which version of the custom API is preferred is asked again each `periodMs`. */
-  constructor({ client, clock }: ControllerContext, kinds: Kinds, periodMs: number) {
+  constructor({ client }: Pick<ControllerContext, 'client'>, kinds: Kinds, periodMs: number) {
     this.#client = client;
-    this.#clock = clock;
     this.#kinds = kinds;
     this.#periodMs = periodMs;
   }
@@ -168,7 +159,7 @@ export class MetricsClient {
     const parsed = parseApiVersion(apiVersion);
     const group = 'problem' in parsed ? '' : parsed.group;
     if (group === '' && kind === 'Namespace') {
-      const version = await this.#customVersion(at.signal);
+      const version = await this.#customVersion();
       const about = `metrics.${CUSTOM_API} ${metric}`;
       const { namespace } = at;
       return { group: CUSTOM_API, version, namespace, segments: ['metrics', metric], query, about };
@@ -182,7 +173,7 @@ export class MetricsClient {
         throw unfetched('custom', `${what}: ${textOf(error)}`);
       }
     };
-    await this.#customVersion(at.signal);
+    await this.#customVersion();
     return await this.#customQuestion(at, await mapped(), name, metric, query);
   }
 
@@ -193,35 +184,26 @@ export class MetricsClient {
     metric: string,
     query: Question['query'],
   ): Promise<Question> {
-    const version = await this.#customVersion(at.signal);
+    const version = await this.#customVersion();
     const id = resourceId(resource);
     const about = `${id}.${CUSTOM_API} ${name}`;
     const segments = [id, name, metric];
     return { group: CUSTOM_API, version, namespace: at.namespace, segments, query, about };
   }
 
-  async #customVersion(signal: AbortSignal): Promise<string> {
-    const now = this.#clock.monotonic();
-    if (this.#custom !== undefined && now - this.#custom.at < this.#periodMs) {
-      return this.#custom.version;
-    }
-    let group: ApiGroup;
+  async #customVersion(): Promise<string> {
+    let served: readonly string[] | undefined;
     try {
-      const options = { accept: 'application/json', signal };
-      group = parseJson<ApiGroup>(await this.#client.getPath(`/apis/${CUSTOM_API}`, options));
+      served = await this.#kinds.versions(CUSTOM_API, this.#periodMs);
     } catch (error) {
-      if (!isNotFound(error)) throw unfetched('custom', textOf(error));
+      throw unfetched('custom', textOf(error));
+    }
+    if (served === undefined) {
       throw unfetched('custom', `no custom metrics API (${CUSTOM_API}) registered`);
     }
-    const served = (group.versions ?? []).map(({ version }) => version);
-    const version = [group.preferredVersion?.version ?? '', ...served].find((one) =>
-      CUSTOM_VERSIONS.includes(one),
-    );
-    if (version === undefined) {
-      throw unfetched('custom', 'no known available metric versions found');
-    }
-    this.#custom = { version, at: now };
-    return version;
+    const version = served.find((one) => CUSTOM_VERSIONS.includes(one));
+    if (version !== undefined) return version;
+    throw unfetched('custom', 'no known available metric versions found');
   }
 
   async #items<T>(question: Question, api: Api, signal: AbortSignal): Promise<readonly T[]> {

@@ -2,10 +2,11 @@
 import { keyOf, sameController, sameMap } from '../../api/meta.ts';
 import { isTerminal } from '../../api/pod.ts';
 import { JOBS } from '../../api/resource.ts';
+import type { Job } from '../../api/types/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Expectations, WorkQueue } from '../../runtime/controller.ts';
 import type { Handler, JobRecord, PodRecord } from '../../runtime/informer/types.ts';
-import { adoptersOf } from '../_kit/adopters.ts';
+import { Adopters } from '../_kit/adopters.ts';
 import type { AwaitedRemovals, Backoffs, JustFinished } from './memory.ts';
 import type { JobMetrics } from './metrics.ts';
 import type { JobCaches } from './observe.ts';
@@ -32,9 +33,11 @@ const BATCH_BECAUSE = 'its pods or its status changed; more may follow';
 /** Handlers of Jobs and of pods. */
 export class JobTriggers {
   readonly #deps: TriggerDeps;
+  readonly #adopters: Adopters<Job, JobRecord>;
 
   constructor(deps: TriggerDeps) {
     this.#deps = deps;
+    this.#adopters = new Adopters(deps.caches.jobs, ({ spec }) => spec?.selector);
   }
 
   /** New, changed and deleted Jobs are queued at once, Jobs whose status changed a little later. */
@@ -180,9 +183,8 @@ export class JobTriggers {
   }
 
   #queueAdopters(pod: PodRecord): void {
-    const { jobs } = this.#deps.caches;
     // A Job that has ended adopts nothing any more.
-    const keys = adoptersOf(jobs, pod, ({ finished }) => finished === '');
+    const keys = this.#adopters.of(pod, ({ finished }) => finished === '');
     for (const key of keys) this.#queueSoon(key);
   }
 

@@ -4,17 +4,19 @@ import { STATEFUL_SETS } from '../../api/resource.ts';
 import type { StatefulSet } from '../../api/types/index.ts';
 import type { WorkQueue } from '../../runtime/controller.ts';
 import type { Handler, Lister, ObjectRecord, PodRecord } from '../../runtime/informer/types.ts';
-import { adoptersOf } from '../_kit/adopters.ts';
+import { Adopters } from '../_kit/adopters.ts';
 import { minReadySecondsOf } from './members.ts';
 
 /** Handlers of StatefulSets and pods; each queues the sets concerned. */
 export class StatefulSetTriggers {
   readonly #sets: Lister<StatefulSet>;
   readonly #queue: WorkQueue;
+  readonly #adopters: Adopters<StatefulSet>;
 
   constructor(sets: Lister<StatefulSet>, queue: WorkQueue) {
     this.#sets = sets;
     this.#queue = queue;
+    this.#adopters = new Adopters(sets, ({ spec }) => spec?.selector);
   }
 
   /** Every event queues the key. */
@@ -22,7 +24,10 @@ export class StatefulSetTriggers {
     return {
       add: ({ key }) => this.#queue.add(key),
       update: ({ key }) => this.#queue.add(key),
-      delete: ({ key }) => this.#queue.add(key),
+      delete: ({ key }) => {
+        this.#adopters.forget(key);
+        this.#queue.add(key);
+      },
     };
   }
 
@@ -54,7 +59,7 @@ export class StatefulSetTriggers {
   }
 
   #queueAdopters(pod: PodRecord): void {
-    for (const key of adoptersOf(this.#sets, pod)) this.#queue.add(key);
+    for (const key of this.#adopters.of(pod)) this.#queue.add(key);
   }
 
   #queueOwner(pod: PodRecord): string | undefined {

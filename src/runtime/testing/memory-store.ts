@@ -9,21 +9,10 @@ import type {
   ObjectRows,
   OwnWriteRow,
   ResumePoint,
-  RowTable,
   StorePort,
   WorkRow,
 } from '../ports.ts';
-
-/** A keyed table in a map; `keyOf` says which fields make a row's identity. */
-export function memoryTable<Row>(keyOf: (row: Row) => string): RowTable<Row> {
-  const rows = new Map<string, Row>();
-  return {
-    put: (row) => void rows.set(keyOf(row), row),
-    delete: (row) => void rows.delete(keyOf(row)),
-    all: () => [...rows.values()],
-    clear: () => rows.clear(),
-  };
-}
+import { memoryTable } from './memory-table.ts';
 
 /** Object rows in a map, with resume points. */
 export function memoryObjects(): ObjectRows {

@@ -3,8 +3,8 @@ import { keyOf, sameController, sameMap } from '../../../api/meta.ts';
 import type { KubeObject } from '../../../api/types/index.ts';
 import type { Expectations, WorkQueue } from '../../../runtime/controller.ts';
 import type { Handler, Lister, ObjectRecord, PodRecord } from '../../../runtime/informer/types.ts';
+import { Adopters } from '../adopters.ts';
 import type { ReplicaKind } from './kind.ts';
-import { Adopters } from './orphans.ts';
 
 /** What the handlers work with. */
 export interface TriggerDeps<T extends KubeObject> {
@@ -21,7 +21,7 @@ export class ReplicaTriggers<T extends KubeObject> {
 
   constructor(deps: TriggerDeps<T>) {
     this.#deps = deps;
-    this.#adopters = new Adopters(deps.kind, deps.owners);
+    this.#adopters = new Adopters(deps.owners, (owner) => deps.kind.view(owner).spec?.selector);
   }
 
   /** Every event queues the key. A new UID under an old name is a deletion and an addition. */

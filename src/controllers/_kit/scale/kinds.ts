@@ -56,6 +56,19 @@ export class Kinds {
     return served.find(({ version }) => version === wanted) ?? served[0] ?? resource;
   }
 
+  /**
+   * Versions of a group that can be read, the preferred one first; undefined if the server knows no
+   * such group. The answer is at most so old.
+   */
+  async versions(group: string, ageMaxMs: number): Promise<readonly string[] | undefined> {
+    const { found } = await this.#ask(ageMaxMs);
+    const known = found.groups.find(({ name }) => name === group);
+    if (known === undefined) return undefined;
+    const served = found.resources.filter((one) => one.group === group);
+    const all = [known.preferredVersion, ...served.map(({ version }) => version)];
+    return [...new Set(all)].filter((version) => version !== '');
+  }
+
   async #find(group: string, kind: string, version: string): Promise<readonly Resource[]> {
     const known = servedIn(await this.#ask(DISCOVERY_INTERVAL_MS), group, kind, version);
     if (known.length > 0) return known;
