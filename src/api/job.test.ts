@@ -9,9 +9,12 @@ import {
 } from './job.ts';
 import { projectionOf } from './projection.ts';
 import { DEPLOYMENTS, JOBS } from './resource.ts';
+import { LONGEST_MS } from './time.ts';
 import type { Job, Pod } from './types/index.ts';
 
 const AT = (seconds: number): string => new Date(seconds * 1000).toISOString();
+/** Beyond 2^53 it arrives so. */
+const LONGEST = 9_223_372_036_854_775_807n as unknown as number;
 const METADATA = { name: 'p', namespace: 'ns', uid: 'u', resourceVersion: '1' };
 
 function pod(over: { metadata?: object; spec?: object; status?: object }): Pod {
@@ -79,6 +82,11 @@ describe('when a pod ended', () => {
       70,
     ],
     ['deleted without a grace period', pod({ metadata: deleted }), 100],
+    [
+      'deleted with the longest grace period there is',
+      pod({ metadata: { ...deleted, deletionGracePeriodSeconds: LONGEST } }),
+      100 - LONGEST_MS / 1000,
+    ],
     ['nothing known: its creation', pod({ metadata: { creationTimestamp: AT(10) } }), 10],
   ];
 
@@ -133,6 +141,12 @@ describe('what is kept of a pod for Jobs', () => {
 });
 
 describe('the record of a Job', () => {
+  test('of one with the longest deadline there is', () => {
+    const spec = { template: {}, activeDeadlineSeconds: LONGEST };
+    expect(jobRecordFields({ metadata: METADATA, spec }).deadlineMs).toBe(LONGEST_MS);
+    expect(jobRecordFields({ metadata: METADATA }).deadlineMs).toBeUndefined();
+  });
+
   const job: Job = {
     metadata: { ...METADATA, generation: 3 },
     spec: { template: {}, managedBy: 'other', activeDeadlineSeconds: 9 },
@@ -145,7 +159,7 @@ describe('the record of a Job', () => {
       generation: 3,
       finished: '',
       managedBy: 'other',
-      activeDeadlineSeconds: 9,
+      deadlineMs: 9_000,
       startedAt: 5_000,
     });
     expect(projectionOf(JOBS)(job)).toEqual(jobRecordFields(job));

@@ -2,7 +2,7 @@
 import { parseInt64 } from './integer.ts';
 import type { StringMap } from './meta.ts';
 import { type RecordFields, recordFields } from './record.ts';
-import { timeMs } from './time.ts';
+import { secondsMs, timeMs } from './time.ts';
 import type { ContainerStatus, Job, Pod } from './types/index.ts';
 
 /** Finalizer that keeps an ended pod until its Job has counted it. */
@@ -11,8 +11,6 @@ export const JOB_TRACKING_FINALIZER = 'batch.kubernetes.io/job-tracking';
 export const COMPLETION_INDEX = 'batch.kubernetes.io/job-completion-index';
 /** The completion index of a pod that has none, or none that is a number from 0 up. */
 export const NO_INDEX = -1;
-
-const SECOND_MS = 1_000;
 
 /** What is kept of a pod that belongs, or belonged, to a Job. */
 export interface JobPodFields {
@@ -33,7 +31,8 @@ export interface JobRecordFields extends RecordFields {
   readonly finished: FinishedType | '';
   /** spec.managedBy, "" if unset. */
   readonly managedBy: string;
-  readonly activeDeadlineSeconds: number | undefined;
+  /** spec.activeDeadlineSeconds in milliseconds. */
+  readonly deadlineMs: number | undefined;
   /** status.startTime, milliseconds since the epoch, 0 if unset. */
   readonly startedAt: number;
 }
@@ -51,12 +50,13 @@ export function finishedType(job: Job): FinishedType | '' {
 
 /** The record of a whole Job. */
 export function jobRecordFields(job: Job): JobRecordFields {
+  const seconds = job.spec?.activeDeadlineSeconds;
   return {
     ...recordFields(job),
     generation: job.metadata.generation ?? 0,
     finished: finishedType(job),
     managedBy: job.spec?.managedBy ?? '',
-    activeDeadlineSeconds: job.spec?.activeDeadlineSeconds,
+    deadlineMs: seconds === undefined ? undefined : secondsMs(seconds),
     startedAt: timeMs(job.status?.startTime),
   };
 }
@@ -105,7 +105,7 @@ export function endedAt(pod: Pod): number {
   const notReadySince = ready?.status === 'False' ? timeMs(ready.lastTransitionTime) : 0;
   if (notReadySince !== 0) return notReadySince;
   if (deletionTimestamp === undefined) return timeMs(creationTimestamp);
-  return timeMs(deletionTimestamp) - deletionGracePeriodSeconds * SECOND_MS;
+  return timeMs(deletionTimestamp) - secondsMs(deletionGracePeriodSeconds);
 }
 
 /**

@@ -140,6 +140,11 @@ export class ControllerHost {
     await this.#workers;
   }
 
+  /** The wall clock was set: keys that wait for a time are looked at. */
+  endDelays(): void {
+    for (const queue of this.#queues) queue.endDelays();
+  }
+
   shutDownQueues(): void {
     for (const queue of this.#queues) queue.shutdown();
   }

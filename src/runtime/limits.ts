@@ -112,6 +112,9 @@ export const FENCED_RETRY_MS = 1_000;
 // Leaf modules of the framework
 /** Longest single sleep of a timer: after a suspend a timer is late by at most this. */
 export const TIMER_STEP_MAX_MS = 60_000;
+/** How often it is looked whether somebody set the wall clock, and by how much it must differ. */
+export const WALL_CLOCK_LOOK_INTERVAL_MS = 10_000;
+export const WALL_CLOCK_SET_MS = 1_000;
 export const EVENT_TRIES_MAX = 12;
 export const EVENT_RETRY_MS = 10_000;
 /** Entries of each event cache that are handed over to the next process. */

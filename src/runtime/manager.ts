@@ -15,6 +15,7 @@ import { createQueueMetrics, type QueueMetrics } from './queue/metrics.ts';
 import type { Random } from './random.ts';
 import type { HealthCheck } from './status.ts';
 import { fromLastTerm } from './term.ts';
+import { watchWallClock } from './wall-clock.ts';
 import type { WatchedTime } from './watched-time.ts';
 
 /** The term whose controllers last took over what is remembered. */
@@ -145,6 +146,7 @@ export class Manager {
       .filter((host) => host.build());
     this.#deps.store.facts.set(FACT_TERM, String(lead.term));
     this.#watchIntents();
+    this.#watchWallClock(signal);
     log.info('Controllers start', {
       controllers: this.#hosts.length,
       term: lead.term,
@@ -200,6 +202,14 @@ export class Manager {
   #forget(): void {
     const { work, memory, intents, expectations, ownWrites } = this.#deps.store;
     for (const table of [work, memory, intents, expectations, ownWrites]) table.clear();
+  }
+
+  #watchWallClock(signal: AbortSignal): void {
+    const { clock, log } = this.#deps;
+    watchWallClock(clock, signal, (byMs) => {
+      log.info('The wall clock was set: what waits for a time is looked at', { byMs });
+      for (const host of this.#hosts) host.endDelays();
+    });
   }
 
   #watchIntents(): void {

@@ -57,6 +57,12 @@ describe('when a Job is started', () => {
       started(),
     ],
     [
+      'within the longest deadline for starting late',
+      ran({ spec: { startingDeadlineSeconds: 9_223_372_036_854_775_807n as unknown as number } }),
+      AFTER_TEN,
+      started(),
+    ],
+    [
       'long overdue: the latest only',
       ran({ createdAt: TEN - 40 * HOUR, lastAt: TEN - 30 * HOUR }),
       AFTER_TEN,

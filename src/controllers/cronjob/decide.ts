@@ -2,7 +2,7 @@
 import { isAlreadyExists, isNamespaceTerminating } from '../../api/errors.ts';
 import { controllerOf } from '../../api/meta.ts';
 import { apiVersionOf, JOBS } from '../../api/resource.ts';
-import { timeMs, timeText } from '../../api/time.ts';
+import { secondsMs, timeMs, timeText } from '../../api/time.ts';
 import type { Job } from '../../api/types/index.ts';
 import type { Zones } from '../../api/zone.ts';
 import { answerOf, StepError } from '../_kit/steps.ts';
@@ -91,7 +91,7 @@ function* wantsToStart(sync: Sync, at: number): Steps<boolean> {
   const { cronJob, status, now } = sync;
   const { name, namespace } = cronJob.metadata;
   const { startingDeadlineSeconds: deadline, concurrencyPolicy } = cronJob.spec ?? {};
-  if (deadline !== undefined && at + deadline * SECOND_MS < now) {
+  if (deadline !== undefined && at + secondsMs(deadline) < now) {
     yield { kind: 'event', event: missedSchedule(at) };
     return false;
   }

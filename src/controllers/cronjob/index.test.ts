@@ -107,9 +107,14 @@ describe('a sync', () => {
     expect(world.run.wishes).toMatchObject([{ delayMs: 1_000 }]);
   });
 
-  test('of a CronJob that is gone does nothing', async () => {
+  test('of a CronJob that is gone does nothing, and forgets what was written for it', async () => {
     await world.sync();
     expect(world.run.writes).toEqual([]);
+    const asked: string[][] = [];
+    const caughtUp = (...about: string[]) => asked.push(about) > 0;
+    const built = cronJobController.build({ ...world.context, caughtUp });
+    await built?.queues[0]?.reconcile(KEY, world.run);
+    expect(asked).toEqual([[KEY, '']]);
   });
 
   test('reads live what the cache may not know yet', async () => {

@@ -79,8 +79,8 @@ function build(context: ControllerContext): Controller {
 async function reconcile(deps: CronDeps, key: string, run: SyncRun): Promise<void> {
   const { caches, config, caughtUp } = deps;
   const uid = caches.cronJobs.record(key)?.uid;
-  if (uid === undefined) return;
-  if (!caughtUp(key, uid)) {
+  // Without the CronJob this forgets what was written for it.
+  if (!caughtUp(key, uid ?? '')) {
     run.again(LAG_DELAY_MS, 'the caches have not reached the last write made for it');
     return;
   }

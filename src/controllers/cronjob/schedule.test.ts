@@ -72,6 +72,17 @@ describe('the time that is due', () => {
       50 * MINUTE,
       2,
     ],
+    [
+      'with the longest deadline for starting late: as without one',
+      {
+        schedule: '*/5 * * * *',
+        lastAt: TEN + 30 * MINUTE,
+        spec: { startingDeadlineSeconds: 9_223_372_036_854_775_807n as unknown as number },
+      },
+      52 * MINUTE,
+      50 * MINUTE,
+      4,
+    ],
   ];
   for (const [name, facts, now, wanted, missed] of table) {
     test(name, () => {

@@ -1,6 +1,6 @@
 /** Which scheduled time is due, and when the next one comes (upstream's mostRecentScheduleTime). */
 import { type CronSchedule, NEVER, type ParsedCron, parseCron } from '../../api/cron.ts';
-import { timeMs } from '../../api/time.ts';
+import { LONGEST_MS, secondsMs, timeMs } from '../../api/time.ts';
 import type { CronJob } from '../../api/types/index.ts';
 import type { Zones } from '../../api/zone.ts';
 
@@ -23,8 +23,6 @@ interface Recent extends DueTime {
 }
 
 const SECOND_MS = 1_000;
-/** Go's longest duration, 292 years. */
-const LONGEST_MS = 9_223_372_036_854;
 /** Slack for clocks that differ a little: a CronJob is looked at this long after its time. */
 const SLACK_MS = 100;
 const TOO_CLOSE = 'time difference between two schedules is less than 1 second';
@@ -67,7 +65,7 @@ function recentTime(
   const { lastScheduleTime } = status ?? {};
   const since = timeMs(lastScheduleTime ?? metadata.creationTimestamp);
   const seconds = withDeadline ? spec?.startingDeadlineSeconds : undefined;
-  const earliest = seconds === undefined ? since : Math.max(since, now - seconds * SECOND_MS);
+  const earliest = seconds === undefined ? since : Math.max(since, now - secondsMs(seconds));
   const first = schedule.next(earliest);
   const second = schedule.next(first);
   if (now < first) return { earliest, at: undefined, missed: 0 };

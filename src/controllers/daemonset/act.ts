@@ -225,13 +225,14 @@ class Acting {
 
   /** A failed write is tried once more over a live read of the same set, other fields as found. */
   async #updateStatus(status: DaemonSetStatus, because: string): Promise<DaemonSet> {
+    const put = (base: DaemonSet) => this.#putStatus(base, { ...base.status, ...status }, because);
     try {
-      return await this.#putStatus(this.#set, status, because);
+      return await put(this.#set);
     } catch (error) {
       if (error instanceof FencedError) throw error;
       const live = await this.#fetchSet();
       if (live.metadata.uid !== this.#set.metadata.uid) throw error;
-      return await this.#putStatus(live, { ...live.status, ...status }, because);
+      return await put(live);
     }
   }
 }

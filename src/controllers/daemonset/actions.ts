@@ -62,6 +62,7 @@ export type Action =
   | { readonly kind: 'fetchSet' }
   /** Writes the status over this object, which was read from the server. */
   | ({ readonly kind: 'bumpCollisions'; readonly set: DaemonSet; readonly to: number } & Because)
+  /** Sets these fields, the others stay. */
   | ({ readonly kind: 'updateStatus'; readonly status: DaemonSetStatus } & Because)
   | { readonly kind: 'event'; readonly event: DaemonSetEvent }
   | ({ readonly kind: 'again'; readonly delayMs: number } & Because)

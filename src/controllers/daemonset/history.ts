@@ -60,8 +60,8 @@ function* labeled(revision: ControllerRevision): Steps<ControllerRevision> {
 
 /**
  * The revisions that hold the template. Where none does byte for byte, the newest counts if it
- * restores the same template: releases before 1.34 wrote other bytes, and a new revision would
- * restart every pod.
+ * restores the same template: releases before 1.34 wrote other bytes, and a new revision would tell
+ * of a change that nobody made.
  */
 function currentOnes(
   set: DaemonSet,

@@ -399,7 +399,10 @@ describe('a sync', () => {
     await sync();
     const writes = run.writes.filter(({ verb }) => verb === 'update');
     expect(writes).toHaveLength(2);
-    expect(writes[1]?.body).toMatchObject({ status: { desiredNumberScheduled: 1 } });
+    expect(writes[0]?.body).toMatchObject({ status: { collisionCount: 1 } });
+    expect(writes[1]?.body).toMatchObject({
+      status: { desiredNumberScheduled: 1, collisionCount: 2 },
+    });
     const { metadata } = live;
     run.live(DAEMON_SETS, { ...live, metadata: { ...metadata, uid: 'later' } });
     run.failNext('update', refusal(409, 'Conflict', 'moved'));

@@ -99,7 +99,8 @@ describe('writing', () => {
     const server = settled({ status: { collisionCount: 0 } });
     const { metadata } = server.set;
     server.set = { ...server.set, metadata: { ...metadata, generation: 2 } };
-    expect(statusOf(server.sync())).toMatchObject({ observedGeneration: 2, collisionCount: 0 });
+    expect(statusOf(server.sync())).toMatchObject({ observedGeneration: 2 });
+    expect(server.set.status).toMatchObject({ observedGeneration: 2, collisionCount: 0 });
   });
 
   test('looks again after minReadySeconds while a ready pod is not available', () => {

@@ -50,8 +50,8 @@ export function countNodes(known: Knowledge, pods: readonly DaemonPod[], hash: s
 }
 
 /**
- * The new status and what changes, empty if nothing is to be written. The generation counts as
- * observed only if this sync worked on it; other fields of the status stay.
+ * The fields of the status that a sync sets, and what changes, empty if nothing is to be written.
+ * The generation counts as observed only if this sync worked on it.
  */
 export function nextStatus(
   { metadata, status }: DaemonSet,
@@ -68,11 +68,5 @@ export function nextStatus(
   if (worked && observed < generation) {
     changes.push(`observedGeneration ${observed}->${generation}`);
   }
-  const observedGeneration = worked ? generation : status?.observedGeneration;
-  const next = {
-    ...status,
-    ...counts,
-    ...(observedGeneration === undefined ? {} : { observedGeneration }),
-  };
-  return { status: next, changes };
+  return { status: worked ? { ...counts, observedGeneration: generation } : counts, changes };
 }

@@ -128,6 +128,18 @@ describe('the old ReplicaSets', () => {
       },
       ['old1 to 8'],
     ],
+    [
+      'such a one that need not shrink: it holds nothing up',
+      {
+        maxUnavailable: 2,
+        new: [0, 0],
+        old: [
+          [9, 5],
+          [1, 4],
+        ],
+      },
+      ['old1 to 7', 'old1 to 6'],
+    ],
   ])('%s', (_, scene, expected) => {
     expect(scalings(stage(scene))).toEqual(expected);
   });

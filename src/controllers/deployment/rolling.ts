@@ -80,7 +80,8 @@ function* removeUnhealthy(
   for (const oldRS of oldRSs) {
     const size = sizeOf(oldRS);
     const unhealthy = size - availableOf(oldRS);
-    const count = Math.min(headroom - removed, unhealthy);
+    const left = headroom - removed;
+    const count = left > 0 ? Math.min(left, unhealthy) : 0;
     if (count < 0) return undefined;
     const why = `rolling update: ${unhealthy} of ${size} unavailable, ${headroom} may go, old`;
     updated.push((yield* resize(known, oldRS, size - count, why)).replicaSet);

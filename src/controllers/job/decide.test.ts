@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { LONGEST_MS } from '../../api/time.ts';
 import type { Job, JobStatus, Pod } from '../../api/types/index.ts';
 import { indexedJobOf, indexedPodsOf, jobOf, NOW, podOf, podsOf } from './testing/build.ts';
 import { type Plan, type PlanOptions, planOf } from './testing/plan.ts';
@@ -300,6 +301,8 @@ describe('restarts in place', () => {
 });
 
 describe('time', () => {
+  /** Beyond 2^53 it arrives so. */
+  const LONGEST = 9_223_372_036_854_775_807n as unknown as number;
   const limit = (activeDeadlineSeconds: number, spec = {}): Job =>
     jobOf({ spec: { activeDeadlineSeconds, ...spec }, status: { startTime: STARTED } });
   play([
@@ -326,6 +329,12 @@ describe('time', () => {
       jobOf({ spec: { activeDeadlineSeconds: 5 } }),
       running(2),
       { active: 2, againMs: 5_000 },
+    ],
+    [
+      'one with the longest deadline there is goes on',
+      limit(LONGEST),
+      running(2),
+      { active: 2, againMs: LONGEST_MS - 10_000 },
     ],
     [
       'a suspended Job has none',

@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
+import { LONGEST_MS } from '../../api/time.ts';
 import type { Job, Pod } from '../../api/types/index.ts';
+import { AwaitedRemovals } from './memory.ts';
 import { jobOf, NOW, podOf } from './testing/build.ts';
 import { KEY, setUp } from './testing/set-up.ts';
 
@@ -55,6 +57,18 @@ describe('a Job', () => {
     expect(queued()).toEqual({ ...NOTHING, now: [KEY], later: [[KEY, 20_000]] });
     world.jobs.put(next(jobOf({ status: started, spec: { activeDeadlineSeconds: 30 } }), 3));
     expect(queued().later).toEqual([]);
+    const activeDeadlineSeconds = 9_223_372_036_854_775_807n as unknown as number;
+    world.jobs.put(next(jobOf({ status: started, spec: { activeDeadlineSeconds } }), 4));
+    expect(queued().later).toEqual([[KEY, LONGEST_MS - 10_000]]);
+  });
+
+  test('that has ended awaits no finalizers any more', async () => {
+    start(jobOf(), podOf({ phase: 'Succeeded' }));
+    await world.sync();
+    const awaited = () => new AwaitedRemovals(world.context).of('uid-pi', new Set()).untracked.size;
+    expect(awaited()).toBe(1);
+    world.jobs.put(next(jobOf({ status: ended })));
+    expect(awaited()).toBe(0);
   });
 
   test('that has ended is not synced; finalizers that are left are looked for', () => {

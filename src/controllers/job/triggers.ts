@@ -29,7 +29,6 @@ export interface TriggerDeps {
 /** Changes of pods and of a Job's status are waited for this long, so that one sync sees many. */
 const BATCH_MS = 1_000;
 const BATCH_BECAUSE = 'its pods or its status changed; more may follow';
-const SECOND_MS = 1_000;
 
 /** Handlers of Jobs and of pods. */
 export class JobTriggers {
@@ -75,21 +74,22 @@ export class JobTriggers {
   }
 
   #jobUpdated(job: JobRecord, previous: JobRecord): void {
-    const { queue, clock, finished, backoffs } = this.#deps;
-    const { key, activeDeadlineSeconds: seconds, startedAt } = job;
+    const { queue, clock, finished, backoffs, removals } = this.#deps;
+    const { key, deadlineMs, startedAt } = job;
     if (job.finished !== '') {
       finished.forget(key);
       backoffs.forget(key);
+      // Nobody counts its pods any more, so nobody asks.
+      removals.forget(job.uid);
       // All finalizers are gone by now; should one be left, nobody else would remove it.
       this.#queueOrphansOf(job);
       return;
     }
     if (job.generation === previous.generation) queue.addAfter(key, BATCH_MS, BATCH_BECAUSE);
     else queue.add(key);
-    if (startedAt === 0 || seconds === undefined) return;
-    if (seconds === previous.activeDeadlineSeconds) return;
-    const left = startedAt + seconds * SECOND_MS - clock.now();
-    queue.addAfter(key, left, `its deadline was set to ${seconds} s`);
+    if (startedAt === 0 || deadlineMs === undefined || deadlineMs === previous.deadlineMs) return;
+    const left = startedAt + deadlineMs - clock.now();
+    queue.addAfter(key, left, `its deadline was set to ${deadlineMs / 1_000} s`);
   }
 
   #jobGone(job: JobRecord): void {

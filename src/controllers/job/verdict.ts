@@ -1,5 +1,5 @@
 /** Whether a Job ends, and why: upstream's tests in their order, the first that is met counts. */
-import { timeMs } from '../../api/time.ts';
+import { secondsMs, timeMs } from '../../api/time.ts';
 import type { Job, JobCondition } from '../../api/types/index.ts';
 import type { JobPod, Steps } from './actions.ts';
 import {
@@ -14,8 +14,6 @@ import { type IndexState, isPodFailed, judge, type Sync } from './counts.ts';
 import { countIndexes } from './indexes.ts';
 import { backoffLimitOf, completionsOf, isSuspended } from './spec.ts';
 import { metSuccessRule } from './success-policy.ts';
-
-const SECOND_MS = 1_000;
 
 /**
  * The condition that ends the Job, undefined while it goes on: a former sync's decision, a failed
@@ -79,7 +77,7 @@ function overrunOf({ job, pods, failed, status, now }: Sync): JobCondition | und
   }
   const seconds = job.spec?.activeDeadlineSeconds;
   if (seconds === undefined || isSuspended(job)) return undefined;
-  if (now - timeMs(status.startTime) < seconds * SECOND_MS) return undefined;
+  if (now - timeMs(status.startTime) < secondsMs(seconds)) return undefined;
   return failure('DeadlineExceeded', 'Job was active longer than specified deadline', now);
 }
 
@@ -96,7 +94,7 @@ function hasTooManyRestarts(job: Job, pods: readonly JobPod[]): boolean {
 function* awaitDeadline({ job, status, now }: Sync): Steps<void> {
   const seconds = job.spec?.activeDeadlineSeconds;
   if (seconds === undefined || isSuspended(job)) return;
-  const delayMs = timeMs(status.startTime) + seconds * SECOND_MS - now;
+  const delayMs = timeMs(status.startTime) + secondsMs(seconds) - now;
   const because = `started ${status.startTime}, may be active for ${seconds} s`;
   yield { kind: 'again', delayMs, because };
 }

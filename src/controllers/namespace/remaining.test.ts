@@ -25,6 +25,7 @@ describe('grace of pods', () => {
     ['ended ones do not count', [pod(10), pod(60, 'Failed'), pod(60, 'Succeeded')], 0, 10],
     ['just before it is over', [pod(30)], 29_000, 30],
     ['over', [pod(30)], 30_000, 0],
+    ['the longest there is', [pod((2n ** 63n) as unknown as number)], 30_000, 2 ** 63],
   ])('%s', (_, pods, ago, expected) => {
     expect(graceSeconds(pods, deletedAgo(ago), NOW)).toBe(expected);
   });
@@ -71,6 +72,7 @@ test.each([
   [15, 8_000],
   [30, 16_000],
   [31, 16_000],
+  [1e9, 3_600_000],
 ])('an estimate of %p s: again after %p ms', (estimate, expected) => {
   expect(lookAgainMs(estimate)).toBe(expected);
 });

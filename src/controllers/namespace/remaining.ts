@@ -1,10 +1,12 @@
 /** What is left of a kind after its deletion was asked for, and how long it may take. */
-import { timeMs } from '../../api/time.ts';
+import { secondsMs, timeMs } from '../../api/time.ts';
 import type { KubeObject, Namespace, Pod } from '../../api/types/index.ts';
 
 /** Assumed time for finalizers to complete. */
 const FINALIZER_ESTIMATE_SECONDS = 15;
 const SECOND_MS = 1_000;
+/** Nobody tells when the pods are gone, and any grace may be asked for. */
+const LOOK_MS_MAX = 3_600_000;
 
 /** What is left of one kind. */
 export interface Remainder {
@@ -32,10 +34,10 @@ export function graceSeconds(pods: readonly Pod[], namespace: Namespace, now: nu
   let longest = 0;
   for (const { spec, status } of pods) {
     if (status?.phase === 'Succeeded' || status?.phase === 'Failed') continue;
-    longest = Math.max(longest, spec?.terminationGracePeriodSeconds ?? 0);
+    longest = Math.max(longest, Number(spec?.terminationGracePeriodSeconds ?? 0));
   }
   const going = now - timeMs(namespace.metadata.deletionTimestamp);
-  return going >= longest * SECOND_MS ? 0 : longest;
+  return going >= secondsMs(longest) ? 0 : longest;
 }
 
 /** Judges what a list still shows after the deletion. `graceSeconds`: see above, 0 if not pods. */
@@ -52,7 +54,7 @@ export function remainderOf(items: readonly KubeObject[], graceSeconds: number):
   return { estimateSeconds: estimate, count: items.length, finalizers, unexpected };
 }
 
-/** Milliseconds to wait before looking again: half of the estimate, and a second. */
+/** Milliseconds until it looks again: half of the estimate, and a second; at most an hour. */
 export function lookAgainMs(estimateSeconds: number): number {
-  return (Math.floor(estimateSeconds / 2) + 1) * SECOND_MS;
+  return Math.min((Math.floor(estimateSeconds / 2) + 1) * SECOND_MS, LOOK_MS_MAX);
 }

@@ -135,6 +135,9 @@ describe('pods cost', () => {
     const charge = podCharge(pod({ containers: [asking({ cpu: '1' })] }, {}, going), GATES);
     expect(used(charge, NOW)).toMatchObject({ pods: '1', cpu: '1' });
     expect(used(charge, NOW + 1)).toEqual({ 'count/pods': '1' });
+    const deletionGracePeriodSeconds = 9_223_372_036_854_775_807n as unknown as number;
+    const longest = podCharge(pod({}, {}, { ...going, deletionGracePeriodSeconds }), GATES);
+    expect(used(longest, NOW + 1)).toMatchObject({ pods: '1' });
   });
 
   test.each([

@@ -2,6 +2,7 @@
 import { labelKeyProblems } from '../../api/label-syntax.ts';
 import { type Amounts, amountsOf, podLimits, podRequests } from '../../api/pod-resources.ts';
 import type { Quantity } from '../../api/quantity.ts';
+import { secondsMs } from '../../api/time.ts';
 import type { Pod } from '../../api/types/index.ts';
 import { countName, ONE } from './amounts.ts';
 import type { Charge, ScopeFacts } from './charge.ts';
@@ -75,7 +76,7 @@ function isChargedByRequest(name: string): boolean {
 function endOfGrace({ metadata }: Pod): number {
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
   if (deletionTimestamp === undefined || deletionGracePeriodSeconds === undefined) return 0;
-  return Date.parse(deletionTimestamp) + deletionGracePeriodSeconds * 1000;
+  return Date.parse(deletionTimestamp) + secondsMs(deletionGracePeriodSeconds);
 }
 
 function factsOf(pod: Pod, gates: PodGates): ScopeFacts {

@@ -147,10 +147,15 @@ describe('what queues a StatefulSet', () => {
 });
 
 describe('a sync', () => {
-  test('without the set does nothing', async () => {
-    const { sync, run } = setUp();
+  test('without the set does nothing, and forgets what was written for it', async () => {
+    const { sync, run, context } = setUp();
     await sync();
     expect(run.writes).toEqual([]);
+    const asked: string[][] = [];
+    const caughtUp = (...about: string[]) => asked.push(about) > 0;
+    const [queue] = statefulSetController.build({ ...context, caughtUp })!.queues;
+    await queue!.reconcile(KEY, run);
+    expect(asked).toEqual([[KEY, '']]);
   });
 
   test('waits for its own writes to be seen, unless the gate is off', async () => {

@@ -104,7 +104,8 @@ function build(context: ControllerContext): Controller {
 async function reconcile(parts: Parts, key: string, run: SyncRun): Promise<void> {
   const { caches, context, ports, config } = parts;
   const uid = caches.sets.record(key)?.uid;
-  if (uid !== undefined && ports.guard && !context.caughtUp(key, uid)) {
+  // Without the set this forgets what was written for it.
+  if (ports.guard && !context.caughtUp(key, uid ?? '')) {
     throw new StaleCache(`the caches have not reached the last write made for ${key}`);
   }
   const cached = uid === undefined ? undefined : caches.sets.get(key);

@@ -1,5 +1,6 @@
 /** Whether a pod must leave its node because of the node's NoExecute taints, and when. Pure. */
 import { type TolerationRules, usedTolerations } from '../../api/taint.ts';
+import { secondsMs } from '../../api/time.ts';
 import type { Taint, Toleration } from '../../api/types/index.ts';
 
 /** An eviction that waits for its time. */
@@ -101,8 +102,7 @@ function shortestMs(used: readonly Toleration[]): number | undefined {
   let shortest: number | undefined;
   for (const { tolerationSeconds } of used) {
     if (tolerationSeconds === undefined || tolerationSeconds === null) continue;
-    // Beyond 2^53 it is a BigInt.
-    const ms = Math.max(0, Number(tolerationSeconds) * SECOND_MS);
+    const ms = Math.max(0, secondsMs(tolerationSeconds));
     if (shortest === undefined || ms < shortest) shortest = ms;
   }
   return shortest;

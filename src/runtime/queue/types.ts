@@ -54,6 +54,11 @@ export interface FrameworkQueue extends WorkQueue {
    * delay. For the adds that handlers get for stored objects at the start of a lead.
    */
   lookOver(on: boolean): void;
+  /**
+   * Keys that wait for a time are due now, behind all others: the wall clock was set, and their
+   * time may be another. A failing key keeps waiting out its delay.
+   */
+  endDelays(): void;
   /** Ends all takes at once with undefined; what is left stays in the log. Adds are ignored. */
   shutdown(): void;
   snapshot(): QueueSnapshot;

@@ -344,3 +344,18 @@ describe('metrics', () => {
     expect(await metrics.serialize()).not.toContain('name=""');
   });
 });
+
+test('the wall clock was set: waiting keys are due, failing ones wait on', async () => {
+  queue.addAfter('a', 3_600_000, 'its time');
+  queue.add('b');
+  queue.addRateLimited('f');
+  queue.addAfter('f', 3_600_000, 'its time');
+  const left = queue.snapshot().waiting.find(({ key }) => key === 'f')?.inMs;
+  queue.endDelays();
+  expect(await drain()).toEqual(['b', 'a']);
+  expect(queue.snapshot().waiting).toMatchObject([{ key: 'f', inMs: left as number }]);
+  await clock.advance(10);
+  expect(await drain()).toEqual(['f']);
+  await clock.advance(7_200_000);
+  expect(queue.depth()).toBe(0);
+});

@@ -166,6 +166,14 @@ class Queue implements FrameworkQueue {
     this.#looksOver = on;
   }
 
+  endDelays(): void {
+    for (const item of this.#items.values()) {
+      if (item.place < 0 || this.#limiter.failures(item.key) > 0) continue;
+      this.#delayed.remove(item);
+      this.#makeDirty(item, PRIORITY_LOW, false);
+    }
+  }
+
   shutdown(): void {
     this.#stopped = true;
     this.#timer?.timer.cancel();

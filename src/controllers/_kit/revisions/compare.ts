@@ -7,15 +7,21 @@ import { timeMs } from '../../../api/time.ts';
 import type { ControllerRevision, PodTemplateSpec } from '../../../api/types/index.ts';
 import { restoredTemplate, revisionData } from './data.ts';
 
+/** Anybody may write a number; beyond 2^53 it arrives as BigInt. */
+function numberOf({ revision }: ControllerRevision): number {
+  return Number(revision);
+}
+
 /** Lowest number first; ties by creation, then by name. */
 export function byRevision(a: ControllerRevision, b: ControllerRevision): number {
   const created = timeMs(a.metadata.creationTimestamp) - timeMs(b.metadata.creationTimestamp);
-  return a.revision - b.revision || created || compareBytes(a.metadata.name, b.metadata.name);
+  const numbers = numberOf(a) - numberOf(b);
+  return numbers || created || compareBytes(a.metadata.name, b.metadata.name);
 }
 
 /** Highest number, 0 if there is none. */
 export function highestRevision(revisions: readonly ControllerRevision[]): number {
-  return revisions.reduce((highest, { revision }) => Math.max(highest, revision), 0);
+  return revisions.reduce((highest, revision) => Math.max(highest, numberOf(revision)), 0);
 }
 
 /** True if the revision holds exactly this data. */

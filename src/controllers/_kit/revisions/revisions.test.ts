@@ -188,3 +188,10 @@ describe('a new revision', () => {
     });
   }
 });
+
+test('numbers beyond what a number holds are ordered as well', () => {
+  const huge = revisionOf({}, (2n ** 60n) as unknown as number, 'huge');
+  const small = revisionOf({}, 3, 'small');
+  expect([huge, small].sort(byRevision)).toEqual([small, huge]);
+  expect(highestRevision([huge, small])).toBe(2 ** 60);
+});

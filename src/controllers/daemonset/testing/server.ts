@@ -164,7 +164,7 @@ export class Server {
       case 'bumpCollisions':
         return this.#putStatus({ ...this.set.status, collisionCount: action.to });
       case 'updateStatus':
-        return this.#putStatus(action.status);
+        return this.#putStatus({ ...this.set.status, ...action.status });
       default:
         return undefined;
     }
