@@ -4,6 +4,12 @@ import { kindOf, MAPS, NODES, ownedBy, PODS, SETS, WIDGETS, World } from './test
 
 const BLOCKS = { blockOwnerDeletion: true, controller: true };
 
+async function syncErrorsOf({ fakes }: World): Promise<number> {
+  const name = 'garbagecollector_controller_resources_sync_error_total';
+  const metric = fakes.context.metrics.registry.getSingleMetric(name)!;
+  return (await metric.get()).values[0]?.value ?? 0;
+}
+
 /** ReplicaSet ns/rs with pods ns/p0, ns/p1, ... */
 async function setWithPods(count: number, resource = PODS): Promise<World> {
   const world = await new World().start();
@@ -347,6 +353,7 @@ describe('a lead begins', () => {
     await world.fakes.clock.advance(2_000);
     expect(started).toBe(true);
     await starting;
+    expect(await syncErrorsOf(world)).toBe(1);
   });
 });
 
@@ -382,15 +389,14 @@ describe('resources come and go', () => {
   test('trouble with discovery and incomplete caches are counted', async () => {
     const world = await new World().start();
     const { followed } = world.fakes.informers;
-    const name = 'garbagecollector_controller_resources_sync_error_total';
-    const count = async (): Promise<number> => {
-      const metric = world.fakes.context.metrics.registry.getSingleMetric(name)!;
-      return (await metric.get()).values[0]?.value ?? 0;
-    };
+    const count = (): Promise<number> => syncErrorsOf(world);
     followed.look({ learned: 'nothing', problem: 'no route' });
     expect(await count()).toBe(1);
     followed.look();
     expect(await count()).toBe(1);
+    followed.look({ learned: 'part', problem: 'example.com/v1: down' });
+    expect(await count()).toBe(1);
+    expect(world.fakes.lines).toContain('Failed to discover some groups');
     const [one] = followed.list();
     one!.informer.complete = false;
     followed.look({ added: [one!] });

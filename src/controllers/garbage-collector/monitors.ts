@@ -54,9 +54,10 @@ export class Monitors {
   async complete(signal: AbortSignal): Promise<void> {
     this.#signal = signal;
     const isComplete = await this.#wait((one) => one.informer.caughtUp());
-    const { log } = this.#deps;
+    const { log, failed } = this.#deps;
     if (isComplete) log.info('All resource monitors have synced');
     else log.info('Not all resource monitors could be synced, proceeding anyways');
+    if (!isComplete && !signal.aborted) failed();
   }
 
   #add(all: readonly Followed[]): void {
@@ -90,6 +91,8 @@ export class Monitors {
       failed();
       return;
     }
+    if (look.learned === 'part')
+      log.info('Failed to discover some groups', { groups: look.problem });
     if (look.added.length === 0 && look.removed.length === 0) return;
     const names = (all: readonly Followed[]) => all.map(({ resource }) => resourceId(resource));
     log.v(2).info('The collected resources changed', {

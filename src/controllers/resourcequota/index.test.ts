@@ -345,6 +345,15 @@ describe('resources come and go', () => {
     expect(synced?.status?.used).toEqual({ 'count/gadgets.other.com': '1' });
   });
 
+  test('what could not be discovered is told, whether it is a part or all', () => {
+    const { informers, lines } = setUp();
+    informers.followed.look();
+    expect(lines).toEqual([]);
+    informers.followed.look({ learned: 'part', problem: 'example.com/v1: down' });
+    informers.followed.look({ learned: 'nothing', problem: 'no route' });
+    expect(lines).toEqual(Array(2).fill('Error during resource discovery'));
+  });
+
   test('one that is lost keeps the usage it had', async () => {
     const { quotas, informers, sync } = setUp();
     informers.followed.serve(WIDGETS).put(thing('w'));

@@ -94,7 +94,7 @@ export class Monitors {
 
   #look({ added, removed, learned, problem }: DiscoveryLook): void {
     const { log } = this.#deps.context;
-    if (learned === 'nothing') log.warning('Error during resource discovery', { problem });
+    if (learned !== 'all') log.warning('Error during resource discovery', { problem });
     if (added.length === 0 && removed.length === 0) return;
     for (const { resource } of removed) {
       // Pods, Services and claims are measured whatever discovery says.

@@ -48,12 +48,12 @@ function build(context: ControllerContext): Controller {
 
   /** The decision to delete the Job, undefined if it is not due; it comes again when it is. */
   const dueNow = (job: Job, run: SyncRun): Extract<Decision, { do: 'delete' }> | undefined => {
-    if (finishedInFuture(job, run.now)) {
+    const decision = decide(job, run.now);
+    if (decision.do !== 'nothing' && finishedInFuture(job, run.now)) {
       log.warning('A Job finished in the future: clocks differ, it is kept until then', {
         job: `${job.metadata.namespace}/${job.metadata.name}`,
       });
     }
-    const decision = decide(job, run.now);
     if (decision.do === 'complain') throw new Error(decision.problem);
     if (decision.do === 'wait') run.again(decision.waitMs, decision.because);
     return decision.do === 'delete' ? decision : undefined;

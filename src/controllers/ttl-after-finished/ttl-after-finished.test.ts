@@ -77,14 +77,15 @@ describe('decide', () => {
 
 function setUp(cached: Job | undefined, live: Job | undefined = cached) {
   const flags = { 'concurrent-ttl-after-finished-syncs': 5 };
-  const { context, informers, queues } = fakeContext({ now: NOW, flags });
+  const { context, informers, queues, lines } = fakeContext({ now: NOW, flags });
   const { queues: definitions } = ttlAfterFinishedController.build(context)!;
   const jobs = informers.of<Job, JobRecord>(JOBS);
   if (cached !== undefined) jobs.put(cached);
   const run = new FakeRun(NOW);
   if (live !== undefined) run.live(JOBS, live);
   const sync = () => definitions[0]!.reconcile('ns/j', run);
-  return { jobs, queue: queues.get('ttl_jobs_to_delete')!, run, sync, metrics: context.metrics };
+  const queue = queues.get('ttl_jobs_to_delete')!;
+  return { jobs, queue, run, sync, lines, metrics: context.metrics };
 }
 
 describe('the controller', () => {
@@ -121,6 +122,15 @@ describe('the controller', () => {
     await sync();
     expect(run.reads).toEqual([]);
     expect(run.wishes).toMatchObject([{ delayMs: 40_000 }]);
+  });
+
+  test('warns of a finish in the future only if it is to delete the Job', async () => {
+    const kept = setUp(jobOf({ finishedAgo: -30 }));
+    await kept.sync();
+    expect(kept.lines).toEqual([]);
+    const late = setUp(jobOf({ ttl: 10, finishedAgo: -30 }));
+    await late.sync();
+    expect(late.lines).toHaveLength(1);
   });
 
   test('believes the server if the TTL was raised meanwhile', async () => {

@@ -37,6 +37,8 @@ export interface FakeContext {
   readonly memory: RowTable<MemoryRow>;
   /** Error lines that were logged. */
   readonly errors: string[];
+  /** Messages of other lines that were logged, at the default verbosity. */
+  readonly lines: string[];
 }
 
 /** Makes a context, without the raw client: a test of a controller that uses it adds one. */
@@ -50,6 +52,7 @@ export function fakeContext(options: FakeContextOptions): FakeContext {
   const behind = new Set<string>();
   const memory = memoryTable<MemoryRow>(({ controller, key }) => `${controller} ${key}`);
   const errors: string[] = [];
+  const lines: string[] = [];
   const random = seededRandom(1);
   const intents = new Intents({
     controller: 'tested-controller',
@@ -66,7 +69,7 @@ export function fakeContext(options: FakeContextOptions): FakeContext {
     gate: (name) => !off.has(name),
     clock,
     random,
-    log: fakeLogger(errors),
+    log: fakeLogger(errors, lines),
     metrics: createMetrics({ process: 'none' }),
     queue: (name) => {
       const queue = queues.get(name) ?? new FakeQueue(name);
@@ -103,20 +106,30 @@ export function fakeContext(options: FakeContextOptions): FakeContext {
     behind,
     memory,
     errors,
+    lines,
   };
 }
 
-/** A logger that keeps error lines and drops the rest. */
-function fakeLogger(errors: string[]): Logger {
+/** A logger that keeps error lines and messages, and drops what is said at higher verbosity. */
+function fakeLogger(errors: string[], lines: string[]): Logger {
+  const quiet: Logger = { ...silent(errors), v: () => quiet, named: () => quiet };
   const logger: Logger = {
+    ...silent(errors),
+    info: (message) => lines.push(message),
+    warning: (message) => lines.push(message),
+    v: (level) => (level === 0 ? logger : quiet),
+    named: () => logger,
+  };
+  return logger;
+}
+
+function silent(errors: string[]): Omit<Logger, 'v' | 'named'> {
+  return {
     info: () => {},
     warning: () => {},
     error: (message, error) => {
       errors.push(`${message}: ${error instanceof Error ? error.message : String(error)}`);
     },
-    v: () => logger,
     enabled: () => false,
-    named: () => logger,
   };
-  return logger;
 }
