@@ -135,7 +135,7 @@ describe('a node that was called lost by a process that died then', () => {
     expect(after.fakes.memory.all().map(({ controller }) => controller)).not.toContain('unmarked');
   });
 
-  test('keeps them as they are if it is another one by now, or without memory, as upstream', async () => {
+  test('keeps them if it is another one by now, or without memory, as upstream', async () => {
     const renewed = await died();
     renewed.nodes.put(nodeOf('node-1', { ready: 'Unknown', uid: 'new' }));
     const forgetful = restarted(await died());

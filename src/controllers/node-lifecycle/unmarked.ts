@@ -1,6 +1,6 @@
 /**
- * Nodes that were lost and whose pods are not all marked yet; remembered, so that a process that dies
- * between the two leaves no pod that seems ready on a node that is not heard of.
+ * Nodes that were lost and whose pods are not all marked yet; remembered, so that a process that
+ * dies between the two leaves no pod that seems ready on a node that is not heard of.
  */
 import type { ControllerContext, ControllerMemory } from '../../runtime/controller.ts';
 import type { NodeName } from './events.ts';
