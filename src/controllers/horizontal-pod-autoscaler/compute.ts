@@ -30,6 +30,7 @@ import {
   proposeFromShare,
   proposeFromTotal,
   sumOf,
+  sumToShare,
   type Tolerances,
 } from './proposal.ts';
 import type { AutoscalerSpec } from './rules.ts';
@@ -290,7 +291,7 @@ export class MetricComputer {
     };
     return await inWords(wording, async () => {
       if (!isShare && !isTotal) throw new MetricProblem(neitherTarget('external'));
-      const usage = await this.#outsideUsage(scaled, metric);
+      const usage = (isShare ? sumToShare : sumOf)(await this.#outsideValues(scaled, metric));
       const proposal = isShare
         ? proposeFromShare(usage, milli(averageValue), shareOf(scaled))
         : proposeFromTotal(usage, milli(value ?? '0'), this.#total(scaled));
@@ -301,11 +302,11 @@ export class MetricComputer {
     });
   }
 
-  async #outsideUsage(scaled: Scaled, metric: Identifier): Promise<bigint> {
+  async #outsideValues(scaled: Scaled, metric: Identifier): Promise<readonly bigint[]> {
     const selector = compiled(metric.selector);
     const id = `${scaled.namespace}/${metric.name}/${labelSelectorText(metric.selector)}`;
-    return await wrapped(`unable to get external metric ${id}`, async () =>
-      sumOf(await this.#deps.client.ofOutside(scaled, metric.name, selector)),
+    return await wrapped(`unable to get external metric ${id}`, () =>
+      this.#deps.client.ofOutside(scaled, metric.name, selector),
     );
   }
 

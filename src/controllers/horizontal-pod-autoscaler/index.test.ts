@@ -98,6 +98,24 @@ const condition = (status: HorizontalPodAutoscaler['status'], type: string) =>
   status?.conditions?.find((one) => one.type === type)?.reason;
 
 describe('a sync', () => {
+  test('below zero a value for all asks for nothing, one to be shared for the most', async () => {
+    const target = { type: 'Value', value: '1' };
+    const total = { type: 'External', external: { metric: { name: 'queue' }, target } };
+    const behavior = { scaleDown: { stabilizationWindowSeconds: 0 } };
+    const fakes = fakeContext({ now: NOW, flags: FLAGS });
+    const zero = hpa({ metrics: [total], minReplicas: 0, behavior });
+    fakes.informers.of<HorizontalPodAutoscaler>(HORIZONTAL_POD_AUTOSCALERS).put(zero);
+    fakes.informers.pods().put(podOf({ name: 'web', labels: { app: 'web' } }));
+    const { sync, load } = setUp(zero, fakes);
+    load('-3');
+    const { status, to } = await sync(2);
+    expect(to).toBe(0);
+    expect(condition(status, 'ScalingLimited')).toBe('DesiredWithinRange');
+    const shared = setUp();
+    shared.load('-3');
+    expect((await shared.sync(4)).to).toBe(8);
+  });
+
   test('scales, says so, and comes again after a period', async () => {
     const { sync, load, told } = setUp();
     load('3');

@@ -9,6 +9,7 @@ import {
   proposeFromShare,
   proposeFromTotal,
   sumOf,
+  sumToShare,
 } from './proposal.ts';
 
 const NOW = Date.parse('2026-05-20T12:00:00Z');
@@ -226,5 +227,10 @@ describe('what one value asks for', () => {
     expect(sumOf([1n, 2n, 3n])).toBe(6n);
     expect(sumOf([INT64_MAX, 5n, -10n])).toBe(INT64_MAX);
     expect(sumOf([])).toBe(0n);
+  });
+  test('to be shared, a sum below zero counts as one that overflowed, as for upstream', () => {
+    expect(sumToShare([1n, 2n, 3n])).toBe(6n);
+    expect(sumToShare([5n, -1_000n])).toBe(INT64_MAX);
+    expect(sumOf([5n, -1_000n])).toBe(-995n);
   });
 });

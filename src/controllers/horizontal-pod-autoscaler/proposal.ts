@@ -171,6 +171,16 @@ export function sumOf(values: readonly bigint[]): bigint {
   return sum;
 }
 
+/** The same to be shared by pods: there upstream takes a sum below zero for one that overflowed. */
+export function sumToShare(values: readonly bigint[]): bigint {
+  let sum = 0n;
+  for (const value of values) {
+    sum += value;
+    if (sum < 0n || sum > INT64_MAX) return INT64_MAX;
+  }
+  return sum;
+}
+
 /** Rounded up. A target that reports no replicas yet gives Go's overflow, as upstream shows it. */
 function shareOf(usage: bigint, replicas: number): bigint {
   if (usage >= INT64_MAX) return INT64_MAX;

@@ -184,7 +184,9 @@ export class AutoscalerSync {
       if (error instanceof Unmeasured) await this.#unmeasured(seen, error);
       throw error;
     }
-    const { replicas: wanted, metric, statuses: metrics, problem } = measured;
+    const { metric, statuses: metrics, problem } = measured;
+    // A metric below zero asks for nothing.
+    const wanted = Math.max(0, measured.replicas);
     const wish = { current, wanted, min, max };
     const now = clock.monotonic();
     const normalized =

@@ -161,6 +161,19 @@ describe('rounds', () => {
     run.failNext('patch', new FencedError());
     await expect(round()).rejects.toThrow(FencedError);
   });
+
+  test('wait until the caches are as new as the server', async () => {
+    const { secrets, accounts, pods, round, run } = setUp();
+    secrets.put(token('old', { [INVALID_SINCE]: '2026-11-01' }));
+    accounts.put(account('old'));
+    pods.complete = false;
+    await round();
+    expect(run.writes).toEqual([]);
+    expect(run.wishes).toMatchObject([{ delayMs: 200 }]);
+    pods.complete = true;
+    await round();
+    expect(run.writes).toMatchObject([{ verb: 'delete', key: 'team/old' }]);
+  });
 });
 
 describe('the period', () => {

@@ -32,6 +32,8 @@ import { NamedByPods } from './pods.ts';
 const NAME = 'legacy-serviceaccount-token-cleaner-controller';
 const PERIOD_FLAG = 'legacy-service-account-token-clean-up-period';
 const INTERVAL_MS = 24 * 3_600_000;
+/** A token that a pod names must not go because that pod isn't known yet. */
+const CAUGHT_UP_LOOK_MS = 200;
 const NANOSECONDS_PER_MS = 1e6;
 /** The one key of the queue of rounds. */
 const ROUND = 'all tokens';
@@ -65,8 +67,17 @@ function refuses(flags: ControllerFlags): string | undefined {
 
 function build(context: ControllerContext): Controller {
   const rounds = context.queue('', { storedAs: NAME });
+  const { informers } = context;
   const cleaner = new Cleaner(context);
+  const caches = [
+    informers.pods(),
+    informers.of<CachedSecret, SecretRecord>(SECRETS),
+    informers.of<ServiceAccount>(SERVICE_ACCOUNTS),
+  ];
   const reconcile = async (_key: string, run: SyncRun): Promise<void> => {
+    if (!caches.every((cache) => cache.caughtUp())) {
+      return run.again(CAUGHT_UP_LOOK_MS, 'the caches may lag behind the server');
+    }
     await cleaner.round(run);
     run.again(INTERVAL_MS, 'the next round');
   };

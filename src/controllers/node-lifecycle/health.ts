@@ -12,7 +12,8 @@ export interface Health {
 
 interface Silence {
   readonly since: Countdown;
-  readonly heartbeatTime: string;
+  /** Undefined if the node never posted a status. */
+  readonly heartbeatTime: string | undefined;
   readonly renewTime: string | undefined;
 }
 
@@ -27,10 +28,14 @@ const TEXT = {
   /** Throws for a text that is no such row. */
   decode(text: string): Silence {
     const { since, heartbeatTime, renewTime } = JSON.parse(text) as Partial<Silence>;
-    if (typeof heartbeatTime !== 'string') throw new Error(`no silence: ${text}`);
+    if (![heartbeatTime, renewTime].every(isTextOrNothing)) throw new Error(`no silence: ${text}`);
     return { since: COUNTDOWN_TEXT.decode(JSON.stringify(since)), heartbeatTime, renewTime };
   },
 };
+
+function isTextOrNothing(value: unknown): boolean {
+  return value === undefined || typeof value === 'string';
+}
 
 /** The health of all nodes, by name; that of a namesake is never given. */
 export class NodeHealths {
@@ -103,22 +108,22 @@ export class NodeHealths {
     if (silence === undefined) return undefined;
     const { since, heartbeatTime, renewTime } = silence;
     // Only how long it was silent is of use; its status is whatever the cache shows.
-    const ready = { status: '', heartbeatTime };
+    const ready = heartbeatTime === undefined ? undefined : { status: '', heartbeatTime };
     return { uid, since, seen: { ready, renewTime } };
   }
 
   #remember(name: string, uid: string, isSilent: boolean): void {
     const health = this.#healths.get(name);
     const { ready, renewTime } = health?.seen ?? {};
-    const isWorth = isSilent && ready !== undefined && ready.status !== 'Unknown';
+    const isWorth = isSilent && ready?.status !== 'Unknown';
     const known = this.#memory.get(name, uid);
     if (health === undefined || !isWorth) {
       if (known !== undefined) this.#memory.delete(name);
       return;
     }
-    const { heartbeatTime } = ready;
-    const isSame = known?.heartbeatTime === heartbeatTime && known.renewTime === renewTime;
-    if (isSame && this.#countdowns.unbroken(known.since)) return;
+    const heartbeatTime = ready?.heartbeatTime;
+    const isSame = known?.heartbeatTime === heartbeatTime && known?.renewTime === renewTime;
+    if (known !== undefined && isSame && this.#countdowns.unbroken(known.since)) return;
     const since = this.#countdowns.observe(health.since);
     this.#memory.set(name, uid, { since, heartbeatTime, renewTime });
   }

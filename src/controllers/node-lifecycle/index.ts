@@ -21,6 +21,7 @@ import { NodeMonitor } from './monitor.ts';
 import { changeTaints, reconcileLabels } from './node-writes.ts';
 import { markPodsNotReady } from './pods.ts';
 import { Tainter } from './tainter.ts';
+import { UnmarkedNodes } from './unmarked.ts';
 import { Zones } from './zones.ts';
 
 const PERIOD_FLAG = 'node-monitor-period';
@@ -81,6 +82,7 @@ function partsOf(context: ControllerContext) {
     leases: leases.lister,
     healths,
     known: new KnownNodes(context),
+    unmarked: new UnmarkedNodes(context),
     zones,
     tainter,
     metrics,
@@ -152,7 +154,7 @@ function build(context: ControllerContext): Controller {
     queues: [
       { queue: nodeQueue, workers: NODE_WORKERS, announcesNothing: true, reconcile: syncNode },
       { queue: podQueue, workers: POD_WORKERS, announcesNothing: true, reconcile: syncPod },
-      { queue: looks, workers: 1, announcesNothing: true, reconcile: (_, run) => look(run) },
+      { queue: looks, workers: 1, reconcile: (_, run) => look(run) },
       {
         queue: taints,
         workers: 1,

@@ -16,6 +16,7 @@ import type { NodeMetrics } from './metrics.ts';
 import { writeConditions } from './node-writes.ts';
 import { markPodsNotReady } from './pods.ts';
 import type { Tainter } from './tainter.ts';
+import type { UnmarkedNodes } from './unmarked.ts';
 import type { Zones } from './zones.ts';
 
 const LEASE_NAMESPACE = 'kube-node-lease';
@@ -30,6 +31,7 @@ export interface MonitorDeps {
   readonly leases: Lister<Lease, LeaseRecord>;
   readonly healths: NodeHealths;
   readonly known: KnownNodes;
+  readonly unmarked: UnmarkedNodes;
   readonly zones: Zones;
   readonly tainter: Tainter;
   readonly metrics: NodeMetrics;
@@ -51,11 +53,9 @@ interface Looked {
 /** What one look found in each zone: the statuses of Ready. */
 type Statuses = Map<string, (string | undefined)[]>;
 
-/** Looks at all nodes, and remembers between two looks whose pods could not be marked. */
+/** Looks at all nodes. */
 export class NodeMonitor {
   readonly #deps: MonitorDeps;
-  /** Nodes some pods of which could not be marked. */
-  readonly #unmarked = new Set<string>();
   /** Nodes that an earlier process knew: what it had watched of them is not a fresh start. */
   readonly #inherited: ReadonlySet<string>;
   #lookedAt: number | undefined;
@@ -88,11 +88,11 @@ export class NodeMonitor {
 
   /** A node is gone: nothing is left to be done about its pods. */
   gone(name: string): void {
-    this.#unmarked.delete(name);
+    this.#deps.unmarked.delete(name);
   }
 
   async #greet(run: SyncRun, all: readonly NodeRecord[]): Promise<void> {
-    const { known, events, healths, tainter, log } = this.#deps;
+    const { known, events, healths, tainter, unmarked, log } = this.#deps;
     const { added, removed } = known.compare(all);
     for (const node of added) {
       log.v(1).info('Controller observed a new Node', { node: node.name });
@@ -107,6 +107,7 @@ export class NodeMonitor {
       known.remove(node.name);
       healths.forget(node.name);
       tainter.forget(node.name);
+      unmarked.delete(node.name);
     }
   }
 
@@ -122,31 +123,31 @@ export class NodeMonitor {
   }
 
   async #follow(run: SyncRun, { node, found, now }: Looked, statuses: Statuses): Promise<void> {
-    const { tainter, events, pods, log } = this.#deps;
+    const { tainter, events, pods, unmarked, log } = this.#deps;
     const { name, labels } = node;
     if (!Object.hasOwn(labels, EXCLUDED)) {
       const zone = zoneKey(labels);
       statuses.set(zone, [...(statuses.get(zone) ?? []), now]);
     }
     if (now === undefined) {
-      this.#unmarked.delete(name);
+      unmarked.delete(name);
       return;
     }
     await tainter.follow(run, node, now);
     const isLost = now !== 'True' && found === 'True';
     if (isLost) notReady(events, node);
-    if (isLost || (this.#unmarked.has(name) && found !== 'True')) {
+    if (isLost || (unmarked.has(node) && found !== 'True')) {
       const keys = pods.byIndex('nodeName', name).map(({ key }) => key);
       const [error] = await markPodsNotReady(run, keys, name, this.#deps);
       if (error !== undefined) {
         log.error('Unable to mark all pods NotReady on node; queuing for retry', error, {
           node: name,
         });
-        this.#unmarked.add(name);
+        unmarked.add(node);
         return;
       }
     }
-    this.#unmarked.delete(name);
+    unmarked.delete(name);
   }
 
   /** Undefined if the node could not be updated or is gone: it is left out of this look. */
@@ -183,7 +184,7 @@ export class NodeMonitor {
     uid: string,
     live: Node | undefined,
   ): Promise<Looked | undefined> {
-    const { nodes, leases, healths, clock, grace } = this.#deps;
+    const { nodes, leases, healths, unmarked, clock, grace } = this.#deps;
     const node = live === undefined ? nodes.record(name) : nodeRecordFields(live);
     if (node?.uid !== uid) return undefined;
     const renewTime = leases.record(`${LEASE_NAMESPACE}/${name}`)?.renewTime;
@@ -198,6 +199,10 @@ export class NodeMonitor {
     if (conditions.length > 0) {
       const allowed = `${judgement.graceMs / 1_000} s are allowed`;
       const because = `nothing was heard of node ${name} for ${Math.floor(silentMs / 1_000)} s, ${allowed}`;
+      if (found === 'True') {
+        unmarked.announce(node);
+        run.barrier();
+      }
       await writeConditions(run, whole, conditions, because);
       const heartbeatTime = node.ready?.heartbeatTime ?? whole.metadata.creationTimestamp ?? '';
       healths.marked(name, uid, { ready: { status: 'Unknown', heartbeatTime }, renewTime });

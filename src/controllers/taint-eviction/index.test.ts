@@ -176,6 +176,15 @@ describe('a pod that tolerates the taints for 60 s', () => {
     expect(stage.verbs(await stage.work(true))).toEqual(EVICTED);
   });
 
+  test('stays if its node comes back without the taints, which is told at once', async () => {
+    const stage = tainted(60);
+    await stage.work();
+    stage.nodes.remove(nodeOf([TAINT]));
+    stage.nodes.put(nodeOf([]));
+    await stage.work();
+    expect(stage.told).toEqual([`Cancelling deletion of Pod ${KEY}`]);
+  });
+
   test('is told to be cancelled when it is deleted by somebody else', async () => {
     const stage = tainted(60);
     await stage.work();

@@ -89,8 +89,9 @@ class TaintEvictions {
 
   listen(): void {
     this.#nodes.addHandler({
-      add: ({ name, noExecute }) => {
-        if (noExecute.length > 0) this.nodeQueue.add(name);
+      add: ({ name, noExecute }, initial) => {
+        // One that came back without its taints lets those go who waited on its namesake.
+        if (!initial || noExecute.length > 0) this.nodeQueue.add(name);
       },
       update: ({ name, noExecute }, previous) => {
         if (!sameTaints(noExecute, previous.noExecute)) this.nodeQueue.add(name);
