@@ -41,6 +41,7 @@ $(BINARY): $(STAMP) $(SOURCES) scripts/build.ts
 .PHONY: rig
 rig: need-all ## Build the real etcd and Kubernetes binaries of the test rig (minutes the first time)
 	@test/rig/build.sh
+	@test/rig/metrics-server/build.sh
 
 .PHONY: bench
 bench: need-all $(BINARY) ## Measure Holdfast against the reference manager (ARGS="--quick" for a short run)

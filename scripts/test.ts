@@ -19,6 +19,7 @@ interface Step {
 const STEPS: readonly Step[] = [
   { name: 'tools', command: ['scripts/tools.sh'] },
   { name: 'rig', command: ['test/rig/build.sh'] },
+  { name: 'metrics-server', command: ['test/rig/metrics-server/build.sh'] },
   { name: 'build', command: [process.execPath, 'scripts/build.ts'] },
   { name: 'style', command: ['node_modules/.bin/biome', 'check', '.'] },
   { name: 'types', command: ['node_modules/.bin/tsc', '-p', '.'] },

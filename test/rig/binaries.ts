@@ -12,10 +12,11 @@ export type Binary =
   | 'kube-scheduler'
   | 'kubectl';
 
-let folder: Promise<string> | undefined;
+/** Folders of binaries by the script that builds them. */
+const folders = new Map<string, Promise<string>>();
 
-async function build(): Promise<string> {
-  const run = Bun.spawn(['bash', join(RIG_FOLDER, 'build.sh')], {
+async function build(script: string): Promise<string> {
+  const run = Bun.spawn(['bash', join(RIG_FOLDER, script)], {
     stdout: 'pipe',
     stderr: 'inherit',
   });
@@ -26,13 +27,23 @@ async function build(): Promise<string> {
   return output.trim().split('\n').at(-1) ?? '';
 }
 
+function builtBy(script: string): Promise<string> {
+  const folder = folders.get(script) ?? build(script);
+  folders.set(script, folder);
+  return folder;
+}
+
 /** The folder of the binaries; builds what is missing first (minutes the first time). */
 export function binariesFolder(): Promise<string> {
-  folder ??= build();
-  return folder;
+  return builtBy('build.sh');
 }
 
 /** The path of one binary. */
 export async function binary(name: Binary): Promise<string> {
   return join(await binariesFolder(), name);
+}
+
+/** The path of the metrics-server, whose module is a separate one; builds it first if missing. */
+export async function metricsServerBinary(): Promise<string> {
+  return join(await builtBy('metrics-server/build.sh'), 'metrics-server');
 }

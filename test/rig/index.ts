@@ -1,4 +1,5 @@
 /** The test rig: a real Kubernetes control plane, nodes, managers and faults for tests. */
+export { METRICS_CLUSTER } from './aggregation.ts';
 export { Api, ApiFailure, type Json, type Obj, type WatchEvent } from './api.ts';
 export type { AuditEntry, AuditFilter } from './audit.ts';
 export { type Binary, binariesFolder, binary, REPOSITORY, RIG_FOLDER } from './binaries.ts';
@@ -9,7 +10,8 @@ export { always, type EventuallyOptions, eventually, notYet } from './eventually
 export { type Fault, FaultProxy, type FaultRule } from './fault-proxy.ts';
 export type { ClusterFiles } from './identities.ts';
 export { HoldfastManager, type HoldfastOptions, Manager, type ManagerOptions } from './manager.ts';
-export { METRICS_CLUSTER, MetricsApi } from './metrics-api.ts';
+export { MetricsApi } from './metrics-api.ts';
+export { startMetricsServer } from './metrics-server.ts';
 export { NodeSimulator, type NodesOptions, simulateNodes } from './nodes.ts';
 export { simulateNodesApart } from './nodes-apart.ts';
 export type { PodPlan } from './pod-plan.ts';

@@ -2,14 +2,10 @@
  * The three metrics APIs (metrics.k8s.io, custom.metrics.k8s.io, external.metrics.k8s.io) with values
  * that a test sets, aggregated into the API server as a metrics server and an adapter would be.
  */
-import type { Json, Obj } from './api.ts';
+import { aggregate } from './aggregation.ts';
+import type { Obj } from './api.ts';
 import { Authority } from './certs.ts';
-import type { Cluster, ClusterOptions } from './cluster.ts';
-
-/** Lets the API server reach an aggregated API by a host name: there are no addresses of Services. */
-export const METRICS_CLUSTER: ClusterOptions = {
-  apiServerFlags: ['--enable-aggregator-routing=false'],
-};
+import type { Cluster } from './cluster.ts';
 
 const VERSIONS = [
   ['metrics.k8s.io', 'v1beta1'],
@@ -17,7 +13,6 @@ const VERSIONS = [
   ['custom.metrics.k8s.io', 'v1beta1'],
   ['external.metrics.k8s.io', 'v1beta1'],
 ] as const;
-const SERVICE = { namespace: 'kube-system', name: 'rig-metrics' };
 const WINDOW = '30s';
 
 /** What containers use, by container name and resource; undefined: nothing was measured. */
@@ -61,7 +56,7 @@ export class MetricsApi {
       fetch: (request) => made.#answer(new URL(request.url)),
     });
     cluster.onStop(() => server.stop(true));
-    await made.#register(server.port ?? 0);
+    await aggregate(cluster.api, 'rig-metrics', server.port ?? 0, VERSIONS);
     return made;
   }
 
@@ -83,34 +78,6 @@ export class MetricsApi {
   /** A metric from outside the cluster. */
   outside(namespace: string, metric: string, ...values: readonly Outside[]): void {
     this.#outside.set(`${namespace}/${metric}`, values);
-  }
-
-  async #register(port: number): Promise<void> {
-    const { api } = this.#cluster;
-    const spec = { type: 'ExternalName', externalName: 'localhost' };
-    await api.create({ apiVersion: 'v1', kind: 'Service', metadata: SERVICE, spec } as Obj);
-    for (const [index, [group, version]] of VERSIONS.entries()) {
-      await api.create({
-        apiVersion: 'apiregistration.k8s.io/v1',
-        kind: 'APIService',
-        metadata: { name: `${version}.${group}` },
-        spec: {
-          group,
-          version,
-          service: { ...SERVICE, port },
-          insecureSkipTLSVerify: true,
-          groupPriorityMinimum: 100,
-          versionPriority: 100 - index,
-        },
-      } as Obj);
-    }
-    for (const [group, version] of VERSIONS) {
-      const isUp = ({ status }: Obj): boolean =>
-        (status?.conditions ?? []).some(
-          (one: Json) => one.type === 'Available' && one.status === 'True',
-        );
-      await api.waitFor('apiservices', '', `${version}.${group}`, isUp, { timeoutMs: 60_000 });
-    }
   }
 
   async #answer({ pathname, searchParams, search }: URL): Promise<Response> {

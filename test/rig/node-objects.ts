@@ -1,5 +1,6 @@
 /** The objects a simulated kubelet registers: its Node and its Lease. */
 import type { Obj } from './api.ts';
+import { KUBELET_ADDRESS } from './kubelet.ts';
 import { timestamp } from './pod-plan.ts';
 
 export interface NodeShape {
@@ -9,6 +10,8 @@ export interface NodeShape {
   /** Quantities by resource name, used for capacity and allocatable. */
   readonly resources: Readonly<Record<string, string>>;
   readonly kubeletVersion: string;
+  /** Of the kubelet's HTTPS endpoint, if it has one. */
+  readonly kubeletPort?: number;
 }
 
 /** Status of the Ready condition. */
@@ -43,6 +46,19 @@ export function nodeConditions(ready: Readiness, before: readonly Obj['status'][
   ];
 }
 
+/** Where a node and its kubelet are: part of the node's status. */
+export function kubeletEndpoint({ name, hostIP, kubeletPort }: NodeShape): object {
+  const addresses = [
+    { type: 'InternalIP', address: hostIP },
+    { type: 'Hostname', address: name },
+  ];
+  if (kubeletPort === undefined) return { addresses };
+  return {
+    addresses: [...addresses, { type: 'ExternalIP', address: KUBELET_ADDRESS }],
+    daemonEndpoints: { kubeletEndpoint: { Port: kubeletPort } },
+  };
+}
+
 /** The Node as it is registered, status included. */
 export function nodeObject(shape: NodeShape, ready: Readiness) {
   return {
@@ -62,10 +78,7 @@ export function nodeObject(shape: NodeShape, ready: Readiness) {
       capacity: shape.resources,
       allocatable: shape.resources,
       conditions: nodeConditions(ready),
-      addresses: [
-        { type: 'InternalIP', address: shape.hostIP },
-        { type: 'Hostname', address: shape.name },
-      ],
+      ...kubeletEndpoint(shape),
       nodeInfo: {
         architecture: 'amd64',
         operatingSystem: 'linux',

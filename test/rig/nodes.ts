@@ -1,7 +1,14 @@
 /** The node simulator: registers nodes, keeps their heartbeats, and runs the pods bound to them. */
 import { type Api, ApiFailure, type Obj } from './api.ts';
 import { Heart, type HeartOptions } from './heart.ts';
-import { type NodeShape, nodeConditions, nodeObject, type Readiness } from './node-objects.ts';
+import { Kubelets } from './kubelet.ts';
+import {
+  kubeletEndpoint,
+  type NodeShape,
+  nodeConditions,
+  nodeObject,
+  type Readiness,
+} from './node-objects.ts';
 import type { PodPlan } from './pod-plan.ts';
 import { PodRunner, type RunnerStats } from './pod-runner.ts';
 import { mapBounded, Pool } from './pool.ts';
@@ -21,6 +28,8 @@ export interface NodesOptions extends HeartOptions {
   /** Bind pods as well, for clusters without a scheduler. */
   readonly bind?: boolean;
   readonly kubeletVersion?: string;
+  /** Give each kubelet an HTTPS endpoint with /metrics/resource, on a port of its own. */
+  readonly kubelets?: boolean;
   /** More defaults for the pods' plans; annotations win. */
   readonly plan?: (pod: Obj) => Partial<PodPlan>;
 }
@@ -48,6 +57,7 @@ interface Node {
 export class NodeSimulator {
   readonly #nodes = new Map<string, Node>();
   readonly #runner: PodRunner;
+  readonly #kubelets = new Kubelets((name) => this.#runner.runningOn(name));
   readonly #heart: Heart;
   readonly #bindings = new Pool(IN_FLIGHT_MAX);
   readonly #stop = new AbortController();
@@ -93,6 +103,7 @@ export class NodeSimulator {
       labels: labels?.(index) ?? {},
       resources,
       kubeletVersion,
+      kubeletPort: this.options.kubelets ? await this.#kubelets.serve(name) : undefined,
     };
     const node: Node = { shape, uid: '', ready: 'True', running: true, schedulable: true };
     this.#nodes.set(name, node);
@@ -116,15 +127,17 @@ export class NodeSimulator {
     await this.api.patch('nodes', '', name, body, { type: 'strategic', subresource: 'status' });
   }
 
-  /** The kubelet dies: no heartbeat, no pod moves. The objects stay. */
+  /** The kubelet dies: no heartbeat, no endpoint, no pod moves. The objects stay. */
   stopKubelet(name: string): void {
     this.#node(name).running = false;
     this.#heart.stop(name);
+    this.#kubelets.close(name);
   }
 
   /** The kubelet comes back. */
   async startKubelet(name: string): Promise<void> {
     this.#node(name).running = true;
+    if (this.options.kubelets) await this.#kubelets.serve(name);
     await this.#heart.start(name);
     await this.setReady(name, 'True');
     this.#runner.wake(name);
@@ -147,6 +160,7 @@ export class NodeSimulator {
     this.#stop.abort();
     this.#runner.stop();
     this.#heart.stopAll();
+    this.#kubelets.closeAll();
     this.#bindings.clear();
   }
 
@@ -165,6 +179,8 @@ export class NodeSimulator {
     }
     const { name } = node.shape;
     await this.setReady(name, node.ready);
+    const body = { status: kubeletEndpoint(node.shape) };
+    await this.api.patch('nodes', '', name, body, { type: 'strategic', subresource: 'status' });
     return (await this.api.get('nodes', '', name)).metadata.uid;
   }
 

@@ -1,5 +1,6 @@
 /** The half of a simulated kubelet that runs pods: level-based, one entry a pod. */
 import { type Api, ApiFailure, type Obj } from './api.ts';
+import type { RunningPod } from './kubelet.ts';
 import {
   crashStatus,
   endedStatus,
@@ -9,6 +10,7 @@ import {
   runningStatus,
   timestamp,
 } from './pod-plan.ts';
+import { Meter, usageOf } from './pod-usage.ts';
 import { Pool } from './pool.ts';
 
 /** Where pods may run. */
@@ -29,6 +31,7 @@ interface Entry {
   readonly node: string;
   readonly facts: PodFacts;
   readonly restartPolicy: string;
+  readonly meter: Meter;
   plan: PodPlan;
   stage: Stage;
   restarts: number;
@@ -87,11 +90,22 @@ export class PodRunner {
     if (!node || this.host.address(node) === undefined) return;
     const { uid } = pod.metadata;
     const entry = this.#entries.get(uid) ?? this.#add(pod, node);
+    entry.meter.change(usageOf(pod), Date.now());
     if (pod.metadata.deletionTimestamp && entry.deletingSince === undefined) {
       entry.deletingSince = performance.now();
       clearTimeout(entry.timer);
     }
     this.#advance(entry);
+  }
+
+  /** The pods of a node whose containers run. */
+  runningOn(node: string): RunningPod[] {
+    return [...this.#entries.values()]
+      .filter((one) => one.node === node && (one.stage === 'running' || one.stage === 'ready'))
+      .map(({ namespace, name, facts, meter }) => {
+        const containers = [...facts.containers, ...facts.sidecars].map((one) => one.name);
+        return { namespace, name, uid: facts.uid, containers, meter };
+      });
   }
 
   /** A pod is gone. */
@@ -134,6 +148,7 @@ export class PodRunner {
     const sidecar = (one: Obj) => one.restartPolicy === 'Always';
     const inits: Obj[] = spec.initContainers ?? [];
     const hostIP = this.host.address(node) ?? '';
+    const startTime: string = pod.status?.startTime ?? timestamp();
     const entry: Entry = {
       namespace: metadata.namespace,
       name: metadata.name,
@@ -144,11 +159,12 @@ export class PodRunner {
         generation: metadata.generation,
         hostIP,
         podIP: pod.status?.podIP ?? (spec.hostNetwork ? hostIP : this.#address()),
-        startTime: pod.status?.startTime ?? timestamp(),
+        startTime,
         containers: brief(spec.containers),
         sidecars: brief(inits.filter(sidecar)),
         initContainers: brief(inits.filter((one) => !sidecar(one))),
       },
+      meter: new Meter(Date.parse(startTime), usageOf(pod)),
       plan: planOf(pod, this.host.defaults(pod)),
       stage: stageOf(pod),
       restarts: pod.status?.containerStatuses?.[0]?.restartCount ?? 0,
