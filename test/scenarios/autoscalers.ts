@@ -60,6 +60,11 @@ function sized(world: World, replicas: number, plural = 'deployments', name = 'w
   });
 }
 
+const hasCurrent =
+  (replicas: number) =>
+  ({ status }: Obj): boolean =>
+    status?.currentReplicas === replicas;
+
 function says(world: World, type: string, reason: string, name = 'hpa'): Promise<Obj> {
   return world.condition('horizontalpodautoscalers', name, type, reason);
 }
@@ -316,6 +321,8 @@ function held(metricsOf: MetricsOf): readonly Scenario[] {
         load(world, '3');
         await world.create(autoscaler([external(averageOf('1'))], { maxReplicas: 3 }));
         await sized(world, 3);
+        // Changed while a sync is under way, the status would be refused, and an event would say so.
+        await world.until('horizontalpodautoscalers', 'hpa', hasCurrent(3));
         await world.merge('horizontalpodautoscalers', 'hpa', {
           spec: { minReplicas: 4, maxReplicas: 6 },
         });
