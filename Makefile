@@ -65,7 +65,7 @@ need-node:
 	@scripts/need.sh make=4 node=20 npm=10
 
 need-all:
-	@scripts/need.sh make=4 node=20 npm=10 go=1.26 flock=2
+	@scripts/need.sh make=4 node=20 npm=10 go=1.26.4 flock=2
 
 $(STAMP): package.json package-lock.json | need-node
 	@echo 'installing packages from package-lock.json (a minute or two the first time)'

@@ -186,7 +186,8 @@ async function versionByVersion(
         return fromLegacy(name, version, parseJson<LegacyResources>(text));
       } catch (error) {
         if (!(name === '' && isNotFound(error))) {
-          failed.set(groupVersion(name, version), String(error));
+          const why = error instanceof Error ? error.message : String(error);
+          failed.set(groupVersion(name, version), why);
         }
         return [];
       }

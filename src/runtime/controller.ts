@@ -66,7 +66,7 @@ export interface Controller {
 export interface QueueDefinition {
   readonly queue: WorkQueue;
   readonly workers: number;
-  /** Requeues before a failing key is dropped; absent: for ever. */
+  /** Requeues before a failing key is dropped, unless it waits for a cache; absent: for ever. */
   readonly retriesMax?: number;
   /** An error for which a key is dropped at once. */
   dropAtOnce?(error: unknown): boolean;

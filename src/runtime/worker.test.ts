@@ -7,14 +7,17 @@ import type { JournalRow } from './ports.ts';
 import { createLimiter } from './queue/limiter.ts';
 import { createQueueMetrics } from './queue/metrics.ts';
 import { createWorkQueue } from './queue/workqueue.ts';
-import { NotYet } from './requeue.ts';
+import { NotYet, StaleCache } from './requeue.ts';
 import { fakeClock } from './testing/fake-clock.ts';
 import { runWorker } from './worker.ts';
 
 const CONFIG_MAPS = { group: '', version: 'v1', plural: 'configmaps', kind: 'C', namespaced: true };
 
 /** A worker over a real queue; each sync of a key does what the next of `syncs` says. */
-function working(syncs: readonly ((run: SyncRun) => Promise<void>)[]) {
+function working(
+  syncs: readonly ((run: SyncRun) => Promise<void>)[],
+  limits: Pick<QueueDefinition, 'retriesMax'> = {},
+) {
   const clock = fakeClock(0);
   const metrics = createQueueMetrics(createMetrics({ process: 'none' }));
   const limiter = createLimiter({}, clock);
@@ -34,6 +37,7 @@ function working(syncs: readonly ((run: SyncRun) => Promise<void>)[]) {
   let commits = 0;
   let synced = 0;
   const definition: QueueDefinition = {
+    ...limits,
     queue,
     workers: 1,
     async reconcile(_key, run) {
@@ -108,6 +112,39 @@ describe('a sync that is not through yet', () => {
     await clock.advance(0);
     expect(errors).toEqual(['Reconcile failed and will be tried again']);
     expect(journal).toMatchObject([{ outcome: 'error', error: 'broken' }]);
+    queue.shutdown();
+    await ended;
+  });
+});
+
+describe('a queue that gives up', () => {
+  const failing = (error: Error) => async (): Promise<void> => {
+    throw error;
+  };
+
+  /** Three failures in a row, each because of a new event. */
+  async function failedThrice(error: Error) {
+    const sync = failing(error);
+    const made = working([sync, sync, sync], { retriesMax: 2 });
+    for (let round = 0; round < 3; round++) {
+      made.queue.add('a');
+      await made.clock.advance(0);
+    }
+    return made;
+  }
+
+  test('drops a key that failed too often', async () => {
+    const { queue, errors, ended } = await failedThrice(new Error('broken'));
+    expect(queue.failures('a')).toBe(0);
+    expect(errors).toContain('Dropping the key out of the queue');
+    queue.shutdown();
+    await ended;
+  });
+
+  test('keeps one that waits for a cache, however many events came meanwhile', async () => {
+    const { queue, errors, ended } = await failedThrice(new StaleCache('not seen yet'));
+    expect(queue.failures('a')).toBe(3);
+    expect(errors).toEqual([]);
     queue.shutdown();
     await ended;
   });

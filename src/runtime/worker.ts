@@ -7,7 +7,7 @@ import { ObjectUnavailable } from './informer/cache.ts';
 import { FENCED_RETRY_MS } from './limits.ts';
 import type { Logger } from './log.ts';
 import type { JournalRow } from './ports.ts';
-import { NotYet } from './requeue.ts';
+import { NotYet, StaleCache } from './requeue.ts';
 import { RecordedRun } from './sync-run.ts';
 
 /** The queue as the worker sees it, beyond what controllers see. */
@@ -111,7 +111,7 @@ async function handleError(
     log.v(2).info('Dropping the key: this error does not go away', { key, error: message });
     return;
   }
-  if (definition.retriesMax !== undefined && queue.failures(key) >= definition.retriesMax) {
+  if (isSpent(definition, key, error)) {
     queue.forget(key);
     log.error('Dropping the key out of the queue', error, { key, retries: definition.retriesMax });
     return;
@@ -125,6 +125,12 @@ async function handleError(
   if (isExpected(error))
     log.v(2).info('Reconcile failed and will be tried again', { key, message });
   else log.error('Reconcile failed and will be tried again', error, { key });
+}
+
+/** A cache that lags catches up, but no event need come then: such a key is never given up. */
+function isSpent({ queue, retriesMax }: QueueDefinition, key: string, error: unknown): boolean {
+  if (retriesMax === undefined || error instanceof StaleCache) return false;
+  return queue.failures(key) >= retriesMax;
 }
 
 async function healed(deps: WorkerDeps, error: ObjectUnavailable): Promise<boolean> {

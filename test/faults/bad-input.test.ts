@@ -122,7 +122,7 @@ describe('with an API that nobody can list and one that is down', () => {
       await eventually(() => manager.log().includes(words[name]), { timeoutMs: TIMEOUT_MS });
       await eventually(() => manager.log().includes('rror during resource discovery'));
       const metrics = await manager.metrics();
-      expect(metrics).toContain('garbagecollector_controller_resources_sync_error_total 1');
+      expect(metrics).toMatch(/^garbagecollector_controller_resources_sync_error_total [1-9]/m);
     });
   });
 });
