@@ -108,6 +108,7 @@ export const NAME_COLLISIONS_MAX = 8;
 // Worker loop
 export const JOURNAL_WRITES_PER_ROW_MAX = 20;
 export const FENCED_RETRY_MS = 1_000;
+export const STALE_CACHE_RETRY_MS = 100;
 
 // Leaf modules of the framework
 /** Longest single sleep of a timer: after a suspend a timer is late by at most this. */

@@ -4,7 +4,7 @@ import type { KubeClient } from '../kube/types.ts';
 import type { Clock } from './clock.ts';
 import type { QueueDefinition } from './controller.ts';
 import { ObjectUnavailable } from './informer/cache.ts';
-import { FENCED_RETRY_MS } from './limits.ts';
+import { FENCED_RETRY_MS, STALE_CACHE_RETRY_MS } from './limits.ts';
 import type { Logger } from './log.ts';
 import type { JournalRow } from './ports.ts';
 import { NotYet, StaleCache } from './requeue.ts';
@@ -111,7 +111,13 @@ async function handleError(
     log.v(2).info('Dropping the key: this error does not go away', { key, error: message });
     return;
   }
-  if (isSpent(definition, key, error)) {
+  if (error instanceof StaleCache) {
+    // No failure: the delay must not grow while the cache lags behind a burst of events.
+    queue.addAfter(key, STALE_CACHE_RETRY_MS, message);
+    log.v(2).info('The cache is behind; the key is tried again', { key, message });
+    return;
+  }
+  if (definition.retriesMax !== undefined && queue.failures(key) >= definition.retriesMax) {
     queue.forget(key);
     log.error('Dropping the key out of the queue', error, { key, retries: definition.retriesMax });
     return;
@@ -125,12 +131,6 @@ async function handleError(
   if (isExpected(error))
     log.v(2).info('Reconcile failed and will be tried again', { key, message });
   else log.error('Reconcile failed and will be tried again', error, { key });
-}
-
-/** A cache that lags catches up, but no event need come then: such a key is never given up. */
-function isSpent({ queue, retriesMax }: QueueDefinition, key: string, error: unknown): boolean {
-  if (retriesMax === undefined || error instanceof StaleCache) return false;
-  return queue.failures(key) >= retriesMax;
 }
 
 async function healed(deps: WorkerDeps, error: ObjectUnavailable): Promise<boolean> {
