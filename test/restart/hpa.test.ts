@@ -166,6 +166,32 @@ describe('a rate', () => {
   });
 });
 
+describe('two autoscalers of one target', () => {
+  /** Both have found out about each other, and then there is more to do. */
+  async function stuck(): Promise<void> {
+    await start(2, 2);
+    await world.create(autoscaler(ONE_EACH, {}, 'other'));
+    for (const name of ['hpa', 'other']) {
+      await world.condition('horizontalpodautoscalers', name, 'ScalingActive', 'AmbiguousSelector');
+    }
+    load(4);
+  }
+
+  test('keep still after kill -9', async () => {
+    await stuck();
+    await killAndStart();
+    await holdfast.waitServing();
+    await Bun.sleep(6_000);
+    expect(await size()).toBe(2);
+  });
+
+  test('one of them acts without memory, as upstream has it', async () => {
+    await stuck();
+    await killAndStart('lost');
+    await reached(4);
+  });
+});
+
 test('an evicted pod that stays counts again in time, whoever was killed meanwhile', async () => {
   const LEFT_MS = 8_000;
   await start(1, 1);

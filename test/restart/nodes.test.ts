@@ -12,7 +12,15 @@ import {
   test,
 } from 'bun:test';
 import { rmSync } from 'node:fs';
-import { type Cluster, type HoldfastManager, type Obj, startCluster } from '../rig/index.ts';
+import {
+  always,
+  type Cluster,
+  eventually,
+  FaultProxy,
+  type HoldfastManager,
+  type Obj,
+  startCluster,
+} from '../rig/index.ts';
 import { Kubelet } from '../scenarios/nodes-kubelet.ts';
 import { NodeWorld } from '../scenarios/nodes-world.ts';
 
@@ -60,19 +68,24 @@ interface Down {
   readonly downMs?: number;
   readonly withoutMemory?: boolean;
   readonly signal?: NodeJS.Signals;
+  /** Between it and the API server from then on. */
+  readonly proxy?: FaultProxy;
 }
 
 async function restart({
   downMs = 0,
   withoutMemory,
   signal = 'SIGKILL',
+  proxy,
 }: Down = {}): Promise<void> {
   const { stateDir, runtimeDir, port } = holdfast;
   holdfast.kill(signal);
   await holdfast.waitExit();
   await Bun.sleep(downMs);
   if (withoutMemory) for (const dir of [stateDir, runtimeDir]) rmSync(dir, { recursive: true });
-  holdfast = await cluster.startHoldfast({ flags: FLAGS, stateDir, runtimeDir, port });
+  const kubeconfig = proxy && cluster.kubeconfig('kube-controller-manager', proxy.url);
+  const way = kubeconfig === undefined ? {} : { kubeconfig };
+  holdfast = await cluster.startHoldfast({ flags: FLAGS, stateDir, runtimeDir, port, ...way });
 }
 
 /** Silent nodes of one test must not make the zone of the next one look disrupted. */
@@ -212,6 +225,54 @@ describe('a silent node', () => {
     await cluster.api.remove('nodes', '', world.node('n'));
     holdfast = await cluster.startHoldfast({ flags: FLAGS, stateDir, runtimeDir, port });
     await world.untilEvent('Removing Node');
+  });
+});
+
+describe('a pod whose node was lost, and that could not be marked before Holdfast died', () => {
+  const STATUS_OF_PODS = /\/pods\/[^/]+\/status/;
+  let proxy: FaultProxy;
+
+  /** Resolves when the node is called lost and its pod is not, with Holdfast dead. */
+  async function unmarked(world: NodeWorld, how: Down): Promise<void> {
+    proxy ??= await FaultProxy.start(cluster);
+    await restart({ proxy });
+    const name = world.node('n');
+    const lost = await kubelet(name);
+    const spec = { nodeName: name, containers: [{ name: 'c', image: 'i' }] };
+    await world.create({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web' }, spec });
+    const conditions = [{ type: 'Ready', status: 'True' }];
+    await world.api.patchStatus('pods', world.namespace, 'web', { conditions });
+    await world.untilEvent('Registered Node');
+    await Bun.sleep(1_500);
+    proxy.fail({ method: 'PATCH', path: STATUS_OF_PODS, fault: { status: 500 } });
+    lost.stop();
+    const tried = () =>
+      proxy.seen.some(({ path, faulted }) => faulted && path.includes(world.namespace));
+    await eventually(tried, { timeoutMs: 60_000, describe: 'a try to mark the pod' });
+    const restarting = restart(how);
+    await holdfast.waitExit();
+    proxy.heal();
+    await restarting;
+  }
+
+  const ready = async (world: NodeWorld): Promise<string> =>
+    (await world.get('pods', 'web')).status.conditions.find(({ type }: Obj) => type === 'Ready')
+      .status;
+
+  test('is marked by the next one', async () => {
+    const world = await newWorld();
+    await unmarked(world, {});
+    await eventually(async () => (await ready(world)) === 'False', { timeoutMs: 30_000 });
+  });
+
+  test('seems ready, as under upstream, if the memory is lost', async () => {
+    const world = await newWorld();
+    await unmarked(world, { withoutMemory: true });
+    await world.untilEvent('Registered Node');
+    await always(async () => (await ready(world)) === 'True', {
+      forMs: 12_000,
+      describe: 'a pod that seems ready',
+    });
   });
 });
 

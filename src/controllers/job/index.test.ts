@@ -234,6 +234,13 @@ describe('what is remembered', () => {
     expect(rows()).toEqual([]);
   });
 
+  test('without it the next pod comes at once, as upstream', async () => {
+    const counted = podOf({ name: 'pi-x', phase: 'Failed', tracked: false, endedAt: NOW - 2_000 });
+    const world = setUp(jobOf({ status: { failed: 1 } }), [counted]);
+    await world.sync();
+    expect(world.podControl.created).toHaveLength(2);
+  });
+
   test('whose finalizer was removed, until the cache shows it', async () => {
     const world = setUp(jobOf(), podsOf(2, 'done', { phase: 'Succeeded' }));
     await world.sync();
