@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { KubeClient } from '../kube/types.ts';
 import type { QueueDefinition, SyncRun } from './controller.ts';
+import { STALE_CACHE_RETRY_MS } from './limits.ts';
 import type { Logger } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import type { JournalRow } from './ports.ts';
@@ -142,9 +143,12 @@ describe('a queue that gives up', () => {
   });
 
   test('keeps one that waits for a cache, however many events came meanwhile', async () => {
-    const { queue, errors, ended } = await failedThrice(new StaleCache('not seen yet'));
-    expect(queue.failures('a')).toBe(3);
+    const stale = await failedThrice(new StaleCache('not seen yet'));
+    const { clock, queue, errors, ended, counts } = stale;
+    expect(queue.failures('a')).toBe(0);
     expect(errors).toEqual([]);
+    await clock.advance(STALE_CACHE_RETRY_MS);
+    expect(counts().synced).toBe(4);
     queue.shutdown();
     await ended;
   });
