@@ -21,7 +21,7 @@ export function measure(
   const scenarios = [idle, rollout, restart, limited].map(
     (scenario): Scenario => [scenario.name, (stage) => scenario(stage, size)],
   );
-  return measured(subject, size.nodes, scenarios, tell);
+  return measured(subject, { nodes: size.nodes, counting: true }, scenarios, tell);
 }
 
 /** As `measure`, for many things at once; the manager's own limits on requests are lifted. */
@@ -38,16 +38,17 @@ export function measureScale(
   const scenarios = SCALE_SCENARIOS.map(
     (scenario): Scenario => [scenario.name, (stage) => scenario(stage, crowd)],
   );
-  return measured(subject, SCALE_NODES, [['start', start], ...scenarios], tell);
+  const stage = { nodes: SCALE_NODES, counting: false };
+  return measured(subject, stage, [['start', start], ...scenarios], tell);
 }
 
 async function measured(
   subject: Subject,
-  nodes: number,
+  { nodes, counting }: { readonly nodes: number; readonly counting: boolean },
   scenarios: readonly Scenario[],
   tell: (line: string) => void,
 ): Promise<Report> {
-  const stage = await Stage.open(subject, nodes);
+  const stage = await Stage.open(subject, nodes, counting);
   const figures: Figure[] = [];
   try {
     for (const [name, run] of scenarios) {
