@@ -51,7 +51,9 @@ export async function serve(options: ServeOptions, deps: ServeDeps): Promise<Ser
   });
   const authorize = createAuthorizer({ ...deps, ...options });
   const app = createApp({ ...deps, authenticate, authorize, profiling: options.profiling });
-  const http = createServer(getRequestListener(app.fetch));
+  // The adapter would put Request and Response of its own in place of everybody's.
+  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  const http = createServer(listener);
   const secure = (): object => ({
     cert: certificate.pair.certPem,
     key: certificate.pair.keyPem,
