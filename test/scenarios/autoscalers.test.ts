@@ -37,8 +37,7 @@ let both: Both;
 
 beforeAll(async () => {
   both = await Both.start({
-    // Windows and rates of a few seconds: a machine under load moves syncs by as much.
-    scenarios: SCENARIOS.map((scenario) => ({ ...scenario, timed: true })),
+    scenarios: SCENARIOS,
     controllers: CONTROLLERS,
     atOnce: 6,
     flags: FLAGS,

@@ -1,6 +1,7 @@
 /** Plays scenarios under the reference manager and under Holdfast, each on a cluster of its own. */
 
 import { type Cluster, type ClusterOptions, simulateNodes, startCluster } from '../rig/index.ts';
+import { alike } from './alike.ts';
 import { type Snapshot, settledSnapshot } from './snapshot.ts';
 import { type Scenario, World } from './world.ts';
 
@@ -22,7 +23,6 @@ export interface BothOptions {
   look?(world: World): Promise<Snapshot>;
 }
 
-const PLAYS_MAX = 3;
 const LIMITS = ['--kube-api-qps=500', '--kube-api-burst=1000'];
 
 /** Two clusters with a manager each; both play every scenario. */
@@ -82,15 +82,9 @@ export class Both {
 
   async #playBoth(scenario: Scenario): Promise<Pair> {
     const [reference, holdfast] = this.#clusters;
-    for (let plays = scenario.timed ? PLAYS_MAX : 1; ; plays--) {
-      const both = [this.#play(scenario, reference), this.#play(scenario, holdfast)] as const;
-      const pair = await Promise.all(both).catch((error: unknown) => {
-        if (plays <= 1) throw error;
-        return undefined;
-      });
-      if (pair !== undefined && (plays <= 1 || Bun.deepEquals(pair[0], pair[1]))) return pair;
-      console.log(`"${scenario.name}" came out differently and is played again`);
-    }
+    return await alike(scenario.name, () =>
+      Promise.all([this.#play(scenario, reference), this.#play(scenario, holdfast)]),
+    );
   }
 
   async #play(scenario: Scenario, cluster: Cluster): Promise<Snapshot> {

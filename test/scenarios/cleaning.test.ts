@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Cluster, startCluster } from '../rig/index.ts';
+import { alike } from './alike.ts';
 import { FINISHED_JOBS } from './finished-jobs.ts';
 import { GARBAGE, WIDGETS } from './garbage.ts';
 import { LEFTOVER_PODS, TOO_MANY_PODS } from './leftover-pods.ts';
@@ -34,7 +35,7 @@ const FLAGS = [
 
 let reference: Cluster;
 let holdfast: Cluster;
-let played: Map<string, Promise<[Leftovers, Leftovers]>>;
+let played: Map<string, Promise<readonly [Leftovers, Leftovers]>>;
 let allPlayed: Promise<unknown>;
 
 beforeAll(async () => {
@@ -53,9 +54,9 @@ afterAll(async () => {
 });
 
 /** Starts all scenarios, a few at a time; each test waits for its own. */
-function playAll(): Map<string, Promise<[Leftovers, Leftovers]>> {
+function playAll(): Map<string, Promise<readonly [Leftovers, Leftovers]>> {
   const waiting = [...SCENARIOS];
-  const settlers = new Map<string, PromiseWithResolvers<[Leftovers, Leftovers]>>();
+  const settlers = new Map<string, PromiseWithResolvers<readonly [Leftovers, Leftovers]>>();
   for (const scenario of SCENARIOS) settlers.set(scenario.name, Promise.withResolvers());
   const worker = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
@@ -68,8 +69,10 @@ function playAll(): Map<string, Promise<[Leftovers, Leftovers]>> {
   return new Map([...settlers].map(([name, settler]) => [name, settler.promise]));
 }
 
-async function playBoth(scenario: Scenario): Promise<[Leftovers, Leftovers]> {
-  return await Promise.all([play(scenario, reference), play(scenario, holdfast)]);
+async function playBoth(scenario: Scenario): Promise<readonly [Leftovers, Leftovers]> {
+  return await alike(scenario.name, () =>
+    Promise.all([play(scenario, reference), play(scenario, holdfast)]),
+  );
 }
 
 async function play(scenario: Scenario, cluster: Cluster): Promise<Leftovers> {
@@ -81,7 +84,7 @@ async function play(scenario: Scenario, cluster: Cluster): Promise<Leftovers> {
 describe('as the reference manager', () => {
   for (const scenario of SCENARIOS) {
     test(scenario.name, async () => {
-      const [wanted, found] = (await played.get(scenario.name)) as [Leftovers, Leftovers];
+      const [wanted, found] = (await played.get(scenario.name)) as readonly [Leftovers, Leftovers];
       expect(found).toEqual(wanted);
     });
   }

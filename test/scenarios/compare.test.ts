@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Cluster, simulateNodes, startCluster } from '../rig/index.ts';
+import { alike } from './alike.ts';
 import { DAEMONSETS } from './daemonsets.ts';
 import { DEPLOYMENTS } from './deployments.ts';
 import { REPLICAS } from './replicas.ts';
@@ -28,7 +29,7 @@ const LIMITS = ['--kube-api-qps=500', '--kube-api-burst=1000'];
 
 let reference: Cluster;
 let holdfast: Cluster;
-let played: Map<string, Promise<[Snapshot, Snapshot]>>;
+let played: Map<string, Promise<readonly [Snapshot, Snapshot]>>;
 
 beforeAll(async () => {
   [reference, holdfast] = await Promise.all([startCluster(), startCluster()]);
@@ -54,9 +55,9 @@ async function prepare(cluster: Cluster): Promise<void> {
 }
 
 /** Starts all scenarios, a few at a time; each test waits for its own. */
-function playAll(): Map<string, Promise<[Snapshot, Snapshot]>> {
+function playAll(): Map<string, Promise<readonly [Snapshot, Snapshot]>> {
   const waiting = [...SCENARIOS];
-  const settlers = new Map<string, PromiseWithResolvers<[Snapshot, Snapshot]>>();
+  const settlers = new Map<string, PromiseWithResolvers<readonly [Snapshot, Snapshot]>>();
   for (const scenario of SCENARIOS) settlers.set(scenario.name, Promise.withResolvers());
   const worker = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
@@ -69,8 +70,10 @@ function playAll(): Map<string, Promise<[Snapshot, Snapshot]>> {
   return new Map([...settlers].map(([name, settler]) => [name, settler.promise]));
 }
 
-async function playBoth(scenario: Scenario): Promise<[Snapshot, Snapshot]> {
-  return await Promise.all([play(scenario, reference), play(scenario, holdfast)]);
+async function playBoth(scenario: Scenario): Promise<readonly [Snapshot, Snapshot]> {
+  return await alike(scenario.name, () =>
+    Promise.all([play(scenario, reference), play(scenario, holdfast)]),
+  );
 }
 
 async function play(scenario: Scenario, cluster: Cluster): Promise<Snapshot> {
@@ -82,7 +85,7 @@ async function play(scenario: Scenario, cluster: Cluster): Promise<Snapshot> {
 describe('as the reference manager', () => {
   for (const scenario of SCENARIOS) {
     test(scenario.name, async () => {
-      const [wanted, found] = (await played.get(scenario.name)) as [Snapshot, Snapshot];
+      const [wanted, found] = (await played.get(scenario.name)) as readonly [Snapshot, Snapshot];
       expect(found).toEqual(wanted);
     });
   }

@@ -10,6 +10,7 @@ import {
   type Obj,
   startCluster,
 } from '../rig/index.ts';
+import { alike } from './alike.ts';
 import { type Fields, type Scenario, World } from './world.ts';
 
 export interface NodePairOptions {
@@ -155,6 +156,10 @@ export class NodePair {
   }
 
   async #playBoth(scenario: NodeScenario): Promise<Played> {
+    return await alike(scenario.name, () => this.#playOnce(scenario));
+  }
+
+  async #playOnce(scenario: NodeScenario): Promise<Played> {
     const played = await Promise.all(
       this.#clusters.map(async (cluster, at) => {
         const manager = this.#managers[at] as Manager;

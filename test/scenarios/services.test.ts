@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Cluster, startCluster } from '../rig/index.ts';
 import { type Addresses, settledAddresses } from './addresses.ts';
+import { alike } from './alike.ts';
 import { MIRRORED } from './mirrored.ts';
 import { createNodes } from './service-world.ts';
 import { SERVICES } from './services.ts';
@@ -28,7 +29,7 @@ const CLUSTER = {
 
 let reference: Cluster;
 let holdfast: Cluster;
-let played: Map<string, Promise<[Addresses, Addresses]>>;
+let played: Map<string, Promise<readonly [Addresses, Addresses]>>;
 
 beforeAll(async () => {
   [reference, holdfast] = await Promise.all([startCluster(CLUSTER), startCluster(CLUSTER)]);
@@ -46,9 +47,9 @@ afterAll(async () => {
 });
 
 /** Starts all scenarios, a few at a time; each test waits for its own. */
-function playAll(): Map<string, Promise<[Addresses, Addresses]>> {
+function playAll(): Map<string, Promise<readonly [Addresses, Addresses]>> {
   const waiting = [...SCENARIOS];
-  const settlers = new Map<string, PromiseWithResolvers<[Addresses, Addresses]>>();
+  const settlers = new Map<string, PromiseWithResolvers<readonly [Addresses, Addresses]>>();
   for (const scenario of SCENARIOS) settlers.set(scenario.name, Promise.withResolvers());
   const worker = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
@@ -61,8 +62,10 @@ function playAll(): Map<string, Promise<[Addresses, Addresses]>> {
   return new Map([...settlers].map(([name, settler]) => [name, settler.promise]));
 }
 
-async function playBoth(scenario: Scenario): Promise<[Addresses, Addresses]> {
-  return await Promise.all([play(scenario, reference), play(scenario, holdfast)]);
+async function playBoth(scenario: Scenario): Promise<readonly [Addresses, Addresses]> {
+  return await alike(scenario.name, () =>
+    Promise.all([play(scenario, reference), play(scenario, holdfast)]),
+  );
 }
 
 async function play(scenario: Scenario, cluster: Cluster): Promise<Addresses> {
@@ -74,7 +77,7 @@ async function play(scenario: Scenario, cluster: Cluster): Promise<Addresses> {
 describe('as the reference manager', () => {
   for (const scenario of SCENARIOS) {
     test(scenario.name, async () => {
-      const [wanted, found] = (await played.get(scenario.name)) as [Addresses, Addresses];
+      const [wanted, found] = (await played.get(scenario.name)) as readonly [Addresses, Addresses];
       expect(found).toEqual(wanted);
     });
   }

@@ -8,8 +8,6 @@ export interface Scenario {
   readonly name: string;
   /** Reasons of events that come or don't under the same manager, as its caches happen to lag. */
   readonly raced?: readonly string[];
-  /** Goes by the moments at which syncs happen: a difference counts if it comes again. */
-  readonly timed?: boolean;
   play(world: World): Promise<void>;
 }
 
