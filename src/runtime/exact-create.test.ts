@@ -158,18 +158,35 @@ describe('creating with a generated name', () => {
     expect(table.all()).toEqual([]);
   });
 
-  test('the name is taken by one of ours that was made for something else', async () => {
+  test.each([
+    ['Right', true],
+    ['Wrong', false],
+  ])('after a lost answer the name is taken by one of ours of kind %s', async (kind, isOurs) => {
     const { sent, stored, table, answering, process } = setUp();
-    const creation = { ...CREATION, ofSlot: ({ kind }: KubeObject) => kind === 'Right' };
+    const creation = { ...CREATION, ofSlot: (object: KubeObject) => object.kind === 'Right' };
+    answering(() => new TransportError('reset'));
+    await expect(process().create(creation)).rejects.toThrow('reset');
     answering((name) => {
-      if (sent.length > 2) return undefined;
-      stored.push({ ...owned(name), kind: sent.length === 1 ? 'Wrong' : 'Right' });
+      if (name !== sent[0]?.name) return undefined;
+      stored.push({ ...owned(name), kind });
       return TAKEN;
     });
     const { found, object } = await process().create(creation);
-    expect(found).toBe(true);
-    expect(object.metadata.name).toBe(sent[1]?.name as string);
-    expect(sent[1]?.name).not.toBe(sent[0]?.name as string);
+    expect(found).toBe(isOurs);
+    expect(object.metadata.name === sent[0]?.name).toBe(isOurs);
+    expect(table.all()).toEqual([]);
+  });
+
+  test('a name that is drawn a second time is another object’s, also if that is ours', async () => {
+    const { sent, stored, table, answering, process } = setUp();
+    answering((name) => {
+      if (sent.length > 1) return undefined;
+      stored.push(owned(name));
+      return TAKEN;
+    });
+    const { found, object } = await process().create();
+    expect(found).toBe(false);
+    expect(object.metadata.name).not.toBe(sent[0]?.name as string);
     expect(table.all()).toEqual([]);
   });
 
@@ -183,6 +200,8 @@ describe('creating with a generated name', () => {
 
   test('whose object a name is could not be read: the intent stays open', async () => {
     const { client, table, answering, process } = setUp();
+    answering(() => new TransportError('reset'));
+    await expect(process().create()).rejects.toThrow('reset');
     answering(() => TAKEN);
     client.listAll = () => Promise.reject(new TransportError('cut'));
     await expect(process().create()).rejects.toThrow('cut');

@@ -49,7 +49,8 @@ class Creates implements ExactCreates {
           else intents.leaveOpen(intent);
           throw error;
         }
-        const object = await this.#findOurs<T>(run, creation, intent);
+        const mayBeDone = intents.mayBeDone(intent);
+        const object = mayBeDone ? await this.#findOurs<T>(run, creation, intent) : undefined;
         intents.settle(intent);
         if (object !== undefined) return { object, found: true };
       }

@@ -34,6 +34,8 @@ export class Intents {
   readonly #ids = new Map<string, Set<string>>();
   /** Intents of this process under way: never handed out a second time. */
   readonly #inFlight = new Set<string>();
+  /** Intents that were announced anew after an attempt without an answer. */
+  readonly #resent = new Set<string>();
 
   constructor(deps: IntentsDeps) {
     this.#deps = deps;
@@ -47,7 +49,16 @@ export class Intents {
   announceCreate(slot: CreateSlot, chooseName: () => string): IntentRow {
     const left = this.#find(slotKey(slot)).find(({ id }) => !this.#inFlight.has(id));
     const row = left ?? this.#newRow({ ...slot, verb: 'create', name: chooseName(), uid: '' });
+    if (left !== undefined) this.#resent.add(left.id);
     return this.#send(row);
+  }
+
+  /**
+   * True if an earlier attempt may have done what this intent announces. If not, an object of its
+   * name is another one: among thousands of siblings drawn names do meet.
+   */
+  mayBeDone(row: IntentRow): boolean {
+    return this.#resent.has(row.id);
   }
 
   /** An intent to delete the object with this UID. */
@@ -63,6 +74,7 @@ export class Intents {
   /** The server decided, or the object was seen: the intent has served. */
   settle(row: IntentRow): void {
     this.#inFlight.delete(row.id);
+    this.#resent.delete(row.id);
     if (!this.#open.delete(row.id)) return;
     this.#expiresAt.delete(row.id);
     for (const key of keysOf(row)) {

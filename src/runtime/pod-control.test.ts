@@ -134,6 +134,18 @@ describe('creating pods', () => {
     expect(world.table.all()).toEqual([]);
   });
 
+  test('a name that a sibling of the same slot has is given up for another one', async () => {
+    // It draws the same names.
+    const twin = new World();
+    await twin.create(1);
+    const world = new World();
+    world.exists(twin.sent[0] as string, OWNER.uid);
+    world.answers = [TAKEN, 'created'];
+    expect(await world.create(1, () => true)).toMatchObject({ done: 1 });
+    expect(new Set(world.sent).size).toBe(2);
+    expect(world.table.all()).toEqual([]);
+  });
+
   test('the name of one that was made for something else is given up for another one', async () => {
     const world = new World();
     world.answers = [RESET, TAKEN, 'created'];

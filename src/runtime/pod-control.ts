@@ -157,7 +157,8 @@ class ExactPodControl implements PodControl {
         return undefined;
       } catch (error) {
         if (isAlreadyExists(error) && pod.name === undefined && attempt < NAME_COLLISIONS_MAX) {
-          const ours = await this.#isOurs(run, pod, intent);
+          const mayBeDone = this.#deps.intents.mayBeDone(intent);
+          const ours = mayBeDone && (await this.#isOurs(run, pod, intent));
           this.#deps.intents.settle(intent);
           if (ours) return undefined;
           intent = this.#announce(pod);
