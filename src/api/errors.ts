@@ -10,6 +10,8 @@ export class ApiError extends Error {
   readonly status: Status | undefined;
   /** Seconds the server asked us to wait, from the header or the Status details. */
   readonly retryAfterSeconds: number | undefined;
+  /** The request was sent before and answered 5xx: that attempt may have been carried out. */
+  followsServerError = false;
 
   constructor(code: number, message: string, status?: Status, retryAfterSeconds?: number) {
     super(message);
@@ -81,6 +83,11 @@ export function isNamespaceTerminating(error: unknown): boolean {
     error instanceof ApiError &&
     (error.status?.details?.causes ?? []).some((cause) => cause.reason === 'NamespaceTerminating')
   );
+}
+
+/** An earlier attempt of the same request was answered 5xx, and may have been carried out. */
+export function followsServerError(error: unknown): boolean {
+  return error instanceof ApiError && error.followsServerError;
 }
 
 /** True if the server has decided about the request, so it will not take effect later. */

@@ -9,6 +9,8 @@ export interface Answer {
   readonly code: number;
   readonly headers: Headers;
   readonly text: string;
+  /** An earlier attempt was answered 5xx. */
+  readonly followsServerError?: boolean;
 }
 
 /** True for the codes that upstream's client takes as success. */
@@ -30,11 +32,10 @@ export function decodeAnswer<T>(what: string, answer: Answer): T {
 export function apiErrorOf(what: string, answer: Answer): ApiError {
   const retryAfter = retryAfterSeconds(answer.headers);
   const status = statusIn(answer.text);
-  if (status === undefined) {
-    return new ApiError(answer.code, genericMessage(what, answer), undefined, retryAfter);
-  }
-  const message = status.message ?? genericMessage(what, answer);
-  return new ApiError(answer.code, message, status, retryAfter);
+  const message = status?.message ?? genericMessage(what, answer);
+  const error = new ApiError(answer.code, message, status, retryAfter);
+  error.followsServerError = answer.followsServerError ?? false;
+  return error;
 }
 
 /** The error that an ERROR event of a watch stands for. */

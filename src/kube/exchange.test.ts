@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { FaultServer } from '../../test/kube/support/fault-server.ts';
 import { configFor, failureOf, partsFor, type TestParts } from '../../test/kube/support/parts.ts';
-import { ApiError, FencedError, TransportError } from '../api/errors.ts';
+import { ApiError, FencedError, followsServerError, TransportError } from '../api/errors.ts';
 import { PODS, TOKEN_REVIEWS } from '../api/resource.ts';
 import { FETCHES_RESERVED, REQUESTS_IN_FLIGHT_MAX } from '../runtime/limits.ts';
 
@@ -40,6 +40,24 @@ describe('asking again', () => {
       expect(server.received.length).toBe(3);
     });
   }
+
+  test.each([
+    [429, false],
+    [500, true],
+    [504, true],
+  ])(
+    'an error after an attempt answered %d tells whether that may have been done',
+    async (code, tells) => {
+      const parts = partsFor(configFor(server));
+      server.handle = (_, reply) => {
+        if (server.received.length === 1) reply.json(code, {}, { 'retry-after': '1' });
+        else reply.json(409, { kind: 'Status', reason: 'AlreadyExists' });
+      };
+      const failed = failureOf(parts.factory.client('t').create(PODS, everywhere, pod));
+      await passWait(parts, 1, 1_000);
+      expect(followsServerError(await failed)).toBe(tells);
+    },
+  );
 
   test('a 5xx without Retry-After is final', async () => {
     const { factory } = partsFor(configFor(server));

@@ -21,22 +21,33 @@ export interface ExchangeDeps {
   readonly metrics: ClientMetrics;
 }
 
+/** The answer to the last attempt. */
+export interface FinalAnswer extends WireAnswer {
+  readonly followsServerError?: boolean;
+}
+
 /**
  * Sends a request and, if the server asks for it, sends it again. Any verb is repeated after a 429
  * or 5xx with Retry-After; a GET also after a reset, one second later. At most 10 times. A write
- * without an answer is never repeated. Throws what the last attempt threw.
+ * without an answer is never repeated. Throws what the last attempt threw. `followsServerError` tells
+ * that an attempt before the last one was answered 5xx.
  */
-export async function exchange(deps: ExchangeDeps, request: WireRequest): Promise<WireAnswer> {
+export async function exchange(deps: ExchangeDeps, request: WireRequest): Promise<FinalAnswer> {
   const startedAt = deps.clock.monotonic();
   const { verb, signal } = request;
   try {
     await throttle(deps, verb, signal);
-    const answer = await untilFinal(deps, request, () => {
+    let last = 0;
+    let followsServerError = false;
+    const answer = await untilFinal(deps, request, async () => {
+      followsServerError ||= last >= 500;
       deps.metrics.requestSize(verb, Buffer.byteLength(request.body ?? ''));
-      return deps.transport.send(request);
+      const attempt = await deps.transport.send(request);
+      last = attempt.code;
+      return attempt;
     });
     deps.metrics.responseSize(verb, answer.bytes);
-    return answer;
+    return followsServerError ? { ...answer, followsServerError } : answer;
   } finally {
     deps.metrics.finished(verb, deps.clock.monotonic() - startedAt);
   }

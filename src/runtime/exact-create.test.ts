@@ -117,6 +117,18 @@ describe('creating with a generated name', () => {
     expect(table.all()).toHaveLength(open);
   });
 
+  test('made by an attempt answered 5xx, and sent again at once, is found', async () => {
+    const { answering, stored, process, sent } = setUp();
+    answering((name) => {
+      stored.push(owned(name));
+      const taken = new ApiError(409, 'taken', { reason: 'AlreadyExists' });
+      taken.followsServerError = true;
+      return taken;
+    });
+    expect((await process().create()).found).toBe(true);
+    expect(sent).toHaveLength(1);
+  });
+
   test('without an answer the next process sends the same name for the same slot only', async () => {
     const { sent, answering, process } = setUp();
     answering(() => new TransportError('reset'));

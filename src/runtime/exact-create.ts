@@ -3,7 +3,7 @@
  * chosen here in the server's way, the intent is committed before the call, and what an earlier
  * attempt left open is taken up again instead of made a second time.
  */
-import { isAlreadyExists, isDefiniteAnswer } from '../api/errors.ts';
+import { followsServerError, isAlreadyExists, isDefiniteAnswer } from '../api/errors.ts';
 import { resourceId } from '../api/resource.ts';
 import type { KubeObject } from '../api/types/index.ts';
 import type { ExactCreates, GeneratedCreation, SyncRun } from './controller.ts';
@@ -44,8 +44,9 @@ class Creates implements ExactCreates {
         intents.settle(intent);
         return { object, found: false };
       } catch (error) {
+        if (followsServerError(error)) intents.doubt(intent);
         if (!isAlreadyExists(error) || attempt >= NAME_COLLISIONS_MAX) {
-          if (isDefiniteAnswer(error)) intents.settle(intent);
+          if (isDefiniteAnswer(error)) intents.refused(intent);
           else intents.leaveOpen(intent);
           throw error;
         }

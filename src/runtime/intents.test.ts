@@ -37,6 +37,25 @@ describe('Intents', () => {
     expect(intents.announceCreate(SLOT, () => 'web-bbbbb').name).toBe('web-aaaaa');
   });
 
+  test('one that was handed out again may be done, also once it was seen', () => {
+    const intents = world().open();
+    const first = intents.announceCreate(SLOT, () => 'web-aaaaa');
+    expect(intents.mayBeDone(first)).toBe(false);
+    intents.leaveOpen(first);
+    const again = intents.announceCreate(SLOT, () => 'web-bbbbb');
+    intents.created('pods', 'default', 'web-aaaaa');
+    expect(intents.mayBeDone(again)).toBe(true);
+  });
+
+  test('a refusal ends one that was sent once, and leaves one open that may be done', () => {
+    const intents = world().open();
+    intents.refused(intents.announceDelete(VICTIM, 'rs-1'));
+    expect(intents.list()).toEqual([]);
+    intents.leaveOpen(intents.announceDelete(VICTIM, 'rs-1'));
+    intents.refused(intents.announceDelete(VICTIM, 'rs-1'));
+    expect([...intents.deleting('rs-1')]).toEqual(['uid-x']);
+  });
+
   test('a create under way is not handed out a second time', () => {
     const { open } = world();
     const intents = open();

@@ -34,8 +34,8 @@ export class Intents {
   readonly #ids = new Map<string, Set<string>>();
   /** Intents of this process under way: never handed out a second time. */
   readonly #inFlight = new Set<string>();
-  /** Intents that were announced anew after an attempt without an answer. */
-  readonly #resent = new Set<string>();
+  /** Intents, as they were handed out, of which an earlier attempt may have been carried out. */
+  readonly #doubted = new WeakSet<IntentRow>();
 
   constructor(deps: IntentsDeps) {
     this.#deps = deps;
@@ -49,16 +49,21 @@ export class Intents {
   announceCreate(slot: CreateSlot, chooseName: () => string): IntentRow {
     const left = this.#find(slotKey(slot)).find(({ id }) => !this.#inFlight.has(id));
     const row = left ?? this.#newRow({ ...slot, verb: 'create', name: chooseName(), uid: '' });
-    if (left !== undefined) this.#resent.add(left.id);
-    return this.#send(row);
+    return this.#send(row, left !== undefined);
   }
 
   /**
-   * True if an earlier attempt may have done what this intent announces. If not, an object of its
-   * name is another one: among thousands of siblings drawn names do meet.
+   * True if an earlier attempt may have done what this intent announces, also once the informer
+   * has seen it. If not, an object of its name is another one: among thousands of siblings drawn
+   * names do meet.
    */
   mayBeDone(row: IntentRow): boolean {
-    return this.#resent.has(row.id);
+    return this.#doubted.has(row);
+  }
+
+  /** The attempt was answered, but had been sent before and may have been carried out then. */
+  doubt(row: IntentRow): void {
+    this.#doubted.add(row);
   }
 
   /** An intent to delete the object with this UID. */
@@ -68,13 +73,12 @@ export class Intents {
   ): IntentRow {
     const [open] = this.#find(victimKey(victim.uid));
     const row = open ?? this.#newRow({ ...victim, ownerUid, slot: '', verb: 'delete' });
-    return this.#send(row);
+    return this.#send(row, open !== undefined);
   }
 
   /** The server decided, or the object was seen: the intent has served. */
   settle(row: IntentRow): void {
     this.#inFlight.delete(row.id);
-    this.#resent.delete(row.id);
     if (!this.#open.delete(row.id)) return;
     this.#expiresAt.delete(row.id);
     for (const key of keysOf(row)) {
@@ -88,6 +92,15 @@ export class Intents {
   /** No definite answer: the intent stays open for the next attempt. */
   leaveOpen(row: IntentRow): void {
     this.#inFlight.delete(row.id);
+  }
+
+  /**
+   * The server refused this attempt, or it was never made. What an earlier one did stays unknown:
+   * then the intent stays open, otherwise it has served.
+   */
+  refused(row: IntentRow): void {
+    if (this.mayBeDone(row)) this.leaveOpen(row);
+    else this.settle(row);
   }
 
   /** An object was seen to exist: a create intent of that name is fulfilled. */
@@ -151,11 +164,12 @@ export class Intents {
     };
   }
 
-  #send(row: IntentRow): IntentRow {
+  #send(row: IntentRow, mayBeDone: boolean): IntentRow {
     const sent = { ...row, term: this.#deps.term, sentAt: this.#deps.clock.now() };
     this.#keep(sent, INTENT_EXPIRY_MS);
     this.#inFlight.add(sent.id);
     this.#deps.table.put(sent);
+    if (mayBeDone) this.#doubted.add(sent);
     return sent;
   }
 

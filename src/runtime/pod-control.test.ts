@@ -40,6 +40,8 @@ class World {
   failList: Error | undefined;
   /** Called with each pod as soon as it exists. */
   seen: (name: string) => void = () => undefined;
+  /** Called before each answer. */
+  answering: (name: string) => void = () => undefined;
   readonly #random = seededRandom(7);
   #committed: string[] = [];
   #ids = 0;
@@ -86,6 +88,7 @@ class World {
   #post({ metadata: { name } }: KubeObject): KubeObject {
     this.sent.push(name);
     this.announced.push(this.#committed);
+    this.answering(name);
     const answer = this.answers.shift() ?? 'created';
     if (!(answer instanceof ApiError)) {
       this.exists(name, OWNER.uid);
@@ -124,6 +127,48 @@ describe('creating pods', () => {
     expect(world.table.all()).toEqual([]);
     await world.create(1);
     expect(new Set(world.sent).size).toBe(2);
+  });
+
+  test('one that the informer sees while it is sent again is not created a second time', async () => {
+    const world = new World();
+    world.answers = [RESET, TAKEN];
+    await world.create(1);
+    world.answering = (name) => world.intents.created('pods', 'default', name);
+    expect(await world.create(1)).toMatchObject({ done: 1 });
+    expect(new Set(world.sent).size).toBe(1);
+  });
+
+  test.each([403, 422])('a refusal %d says nothing of the attempt before it', async (code) => {
+    const world = new World();
+    world.answers = [RESET, new ApiError(code, 'no'), TAKEN];
+    await world.create(1);
+    await world.create(1);
+    expect(world.table.all()).toHaveLength(1);
+    expect(await world.create(1)).toMatchObject({ done: 1 });
+    expect(new Set(world.sent).size).toBe(1);
+  });
+
+  test('what slow start did not send again stays announced', async () => {
+    const world = new World();
+    world.answers = ['created', RESET, RESET, RESET];
+    await world.create(3);
+    const lost = world.table.all().map(({ name }) => name);
+    expect(lost).toHaveLength(2);
+    await world.create(2);
+    world.answers = [TAKEN, TAKEN];
+    expect(await world.create(2)).toMatchObject({ done: 2 });
+    expect(new Set(world.sent).size).toBe(3);
+    expect(world.table.all()).toEqual([]);
+  });
+
+  test('one that was made by an attempt answered 5xx, and sent again at once, is ours', async () => {
+    const world = new World();
+    const taken = new ApiError(409, 'taken', { code: 409, reason: 'AlreadyExists' });
+    taken.followsServerError = true;
+    world.answers = [taken];
+    world.answering = (name) => world.exists(name, OWNER.uid);
+    expect(await world.create(1)).toMatchObject({ done: 1 });
+    expect(world.sent).toHaveLength(1);
   });
 
   test('a name that a stranger has is given up for another one', async () => {

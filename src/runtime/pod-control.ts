@@ -5,6 +5,7 @@
  */
 import {
   FencedError,
+  followsServerError,
   isAlreadyExists,
   isConflict,
   isDefiniteAnswer,
@@ -79,8 +80,8 @@ class ExactPodControl implements PodControl {
       const refusal = await this.#create(run, owner, ownerKey, next.pod, next.intent);
       terminating ??= refusal;
     });
-    // What slow start never sent is no intent any more.
-    for (const { intent } of announced) if (!started.has(intent)) this.#deps.intents.settle(intent);
+    const unsent = announced.filter(({ intent }) => !started.has(intent));
+    for (const { intent } of unsent) this.#deps.intents.refused(intent);
     const notDone = Array.from({ length: pods.length - result.successes }, () => '');
     const failed = result.tried - result.successes;
     return { done: result.successes, notDone, failed, terminating, error: result.error };
@@ -141,7 +142,7 @@ class ExactPodControl implements PodControl {
   ): Promise<unknown> {
     let intent = first;
     if (!hasLabels(pod)) {
-      this.#deps.intents.settle(intent);
+      this.#deps.intents.refused(intent);
       throw new Error('unable to create pods, no labels');
     }
     for (let attempt = 0; ; attempt++) {
@@ -156,6 +157,7 @@ class ExactPodControl implements PodControl {
         this.#event(owner, 'Normal', 'SuccessfulCreate', `Created pod: ${created.metadata.name}`);
         return undefined;
       } catch (error) {
+        if (followsServerError(error)) this.#deps.intents.doubt(intent);
         if (isAlreadyExists(error) && pod.name === undefined && attempt < NAME_COLLISIONS_MAX) {
           const mayBeDone = this.#deps.intents.mayBeDone(intent);
           const ours = mayBeDone && (await this.#isOurs(run, pod, intent));
@@ -185,7 +187,7 @@ class ExactPodControl implements PodControl {
   }
 
   #createFailed(owner: KubeObject, intent: IntentRow, error: unknown): void {
-    if (isDefiniteAnswer(error)) this.#deps.intents.settle(intent);
+    if (isDefiniteAnswer(error)) this.#deps.intents.refused(intent);
     else this.#deps.intents.leaveOpen(intent);
     if (isNamespaceTerminating(error) || error instanceof FencedError) return;
     this.#event(owner, 'Warning', 'FailedCreate', `Error creating: ${messageOf(error)}`);
@@ -207,7 +209,8 @@ class ExactPodControl implements PodControl {
     } catch (error) {
       // A conflict means another pod has that name now: this one is gone.
       const gone = isNotFound(error) || isConflict(error);
-      if (isDefiniteAnswer(error)) this.#deps.intents.settle(intent);
+      if (gone) this.#deps.intents.settle(intent);
+      else if (isDefiniteAnswer(error)) this.#deps.intents.refused(intent);
       else this.#deps.intents.leaveOpen(intent);
       if (gone) return new PodGone(record.key, error);
       if (error instanceof FencedError) return error;
