@@ -109,6 +109,8 @@ export const NAME_COLLISIONS_MAX = 8;
 export const JOURNAL_WRITES_PER_ROW_MAX = 20;
 export const FENCED_RETRY_MS = 1_000;
 export const STALE_CACHE_RETRY_MS = 100;
+/** A key that failed too often is dropped, and looked at again after KCM's shortest resync. */
+export const DROPPED_KEY_RETRY_MS = 12 * 3_600_000;
 
 // Leaf modules of the framework
 /** Longest single sleep of a timer: after a suspend a timer is late by at most this. */

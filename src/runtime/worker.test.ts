@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { KubeClient } from '../kube/types.ts';
 import type { QueueDefinition, SyncRun } from './controller.ts';
-import { STALE_CACHE_RETRY_MS } from './limits.ts';
+import { DROPPED_KEY_RETRY_MS, STALE_CACHE_RETRY_MS } from './limits.ts';
 import type { Logger } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import type { JournalRow } from './ports.ts';
@@ -134,10 +134,21 @@ describe('a queue that gives up', () => {
     return made;
   }
 
-  test('drops a key that failed too often', async () => {
-    const { queue, errors, ended } = await failedThrice(new Error('broken'));
+  test('drops a key that failed too often, until a resync of KCM would bring it again', async () => {
+    const fail = async (): Promise<void> => {
+      throw new Error('broken');
+    };
+    const made = working([fail, fail, fail], { retriesMax: 2 });
+    const { clock, queue, errors, ended, counts } = made;
+    queue.add('a');
+    await clock.advance(1_000);
+    expect(counts().synced).toBe(3);
     expect(queue.failures('a')).toBe(0);
     expect(errors).toContain('Dropping the key out of the queue');
+    await clock.advance(DROPPED_KEY_RETRY_MS - 1_000);
+    expect(counts().synced).toBe(3);
+    await clock.advance(1_000);
+    expect(counts().synced).toBe(4);
     queue.shutdown();
     await ended;
   });

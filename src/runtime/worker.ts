@@ -4,7 +4,7 @@ import type { KubeClient } from '../kube/types.ts';
 import type { Clock } from './clock.ts';
 import type { QueueDefinition } from './controller.ts';
 import { ObjectUnavailable } from './informer/cache.ts';
-import { FENCED_RETRY_MS, STALE_CACHE_RETRY_MS } from './limits.ts';
+import { DROPPED_KEY_RETRY_MS, FENCED_RETRY_MS, STALE_CACHE_RETRY_MS } from './limits.ts';
 import type { Logger } from './log.ts';
 import type { JournalRow } from './ports.ts';
 import { NotYet, StaleCache } from './requeue.ts';
@@ -107,7 +107,7 @@ async function handleError(
   }
   const message = messageOf(error);
   if (definition.dropAtOnce?.(error)) {
-    queue.forget(key);
+    drop(queue, key);
     log.v(2).info('Dropping the key: this error does not go away', { key, error: message });
     return;
   }
@@ -118,7 +118,7 @@ async function handleError(
     return;
   }
   if (definition.retriesMax !== undefined && queue.failures(key) >= definition.retriesMax) {
-    queue.forget(key);
+    drop(queue, key);
     log.error('Dropping the key out of the queue', error, { key, retries: definition.retriesMax });
     return;
   }
@@ -131,6 +131,12 @@ async function handleError(
   if (isExpected(error))
     log.v(2).info('Reconcile failed and will be tried again', { key, message });
   else log.error('Reconcile failed and will be tried again', error, { key });
+}
+
+/** Upstream's periodic replay of its caches would bring a dropped key again; nothing else may. */
+function drop(queue: QueueDefinition['queue'], key: string): void {
+  queue.forget(key);
+  queue.addAfter(key, DROPPED_KEY_RETRY_MS, 'it was dropped after too many failures');
 }
 
 async function healed(deps: WorkerDeps, error: ObjectUnavailable): Promise<boolean> {
