@@ -257,6 +257,8 @@ export class ControllerHost {
       store: store.expectations,
       clock,
       term,
+      expired: (key) => this.#controller?.queues[0]?.queue.add(key),
+      signal: this.#signal,
     });
     if (this.#lead.seamless) made.restore();
     else made.clear();

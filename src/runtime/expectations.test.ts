@@ -22,6 +22,43 @@ beforeEach(() => {
   book = open(7);
 });
 
+describe('expectations that run out', () => {
+  const expired: string[] = [];
+  let end: AbortController;
+
+  beforeEach(() => {
+    expired.length = 0;
+    end = new AbortController();
+    const told = (key: string): void => void expired.push(key);
+    const { signal } = end;
+    book = createExpectations({ controller: 'rs', store, clock, term: 7, expired: told, signal });
+  });
+
+  test('are forgotten, and their keys told, each at its time', async () => {
+    book.expect('ns/a', 'uid', 1, []);
+    await clock.advance(1_000);
+    book.expect('ns/b', 'uid', 0, ['ns/p']);
+    book.expect('ns/seen', 'uid', 1, []);
+    book.creationObserved('ns/seen');
+    await clock.advance(EXPECTATION_TIMEOUT_MS - 1_000);
+    expect(expired).toEqual([]);
+    await clock.advance(1);
+    expect(expired).toEqual(['ns/a']);
+    await clock.advance(1_000);
+    expect(expired).toEqual(['ns/a', 'ns/b']);
+    expect(store.all()).toEqual([]);
+    expect(clock.timers()).toBe(0);
+  });
+
+  test('are left to the next term once the lead has ended', async () => {
+    book.expect('ns/a', 'uid', 1, []);
+    end.abort();
+    await clock.advance(2 * EXPECTATION_TIMEOUT_MS);
+    expect(expired).toEqual([]);
+    expect(store.all()).toHaveLength(1);
+  });
+});
+
 describe('expectations', () => {
   test('are satisfied if never set', () => {
     expect(book.satisfied('ns/a')).toBe(true);

@@ -2,7 +2,7 @@
  * What a controller waits to see in its cache before it may count its pods again, remembered across
  * restarts. Semantics are upstream's ControllerExpectations with UID-tracked deletions.
  */
-import type { Clock } from './clock.ts';
+import type { Clock, Timer } from './clock.ts';
 import type { Expectations } from './controller.ts';
 import { EXPECTATION_TIMEOUT_MS } from './limits.ts';
 import type { ExpectationRow, RowTable } from './ports.ts';
@@ -13,6 +13,13 @@ export interface ExpectationsOptions {
   readonly store: RowTable<ExpectationRow>;
   readonly clock: Clock;
   readonly term: number;
+  /**
+   * Told of each key whose expectations ran out unseen: a pod that was created and deleted between
+   * two looks at the server is in no event, and no event may follow that would wake its owner.
+   */
+  readonly expired?: (key: string) => void;
+  /** Ends `expired`. */
+  readonly signal?: AbortSignal;
 }
 
 /** The expectations of one controller, as the framework handles them. */
@@ -46,6 +53,7 @@ interface Awaited {
 class Book implements RememberedExpectations {
   readonly #options: ExpectationsOptions;
   readonly #awaited = new Map<string, Awaited>();
+  #timer: Timer | undefined;
 
   constructor(options: ExpectationsOptions) {
     this.#options = options;
@@ -117,6 +125,27 @@ class Book implements RememberedExpectations {
     const awaited = { ...fields, expiresAt };
     this.#awaited.set(key, awaited);
     this.#save(key, awaited);
+    this.#watchExpiry();
+  }
+
+  /** One timer for all: it goes off when the first of what is awaited now has run out. */
+  #watchExpiry(): void {
+    const { clock, expired, signal } = this.#options;
+    if (this.#timer !== undefined || expired === undefined || signal?.aborted) return;
+    let first = Number.POSITIVE_INFINITY;
+    for (const { expiresAt } of this.#awaited.values()) first = Math.min(first, expiresAt);
+    if (first === Number.POSITIVE_INFINITY) return;
+    const expire = (): void => {
+      this.#timer = undefined;
+      if (signal?.aborted) return;
+      const over = [...this.#awaited].filter(([, one]) => one.expiresAt < clock.monotonic());
+      for (const [key, awaited] of over) {
+        this.#drop(key, awaited);
+        expired(key);
+      }
+      this.#watchExpiry();
+    };
+    this.#timer = clock.after(first + 1 - clock.monotonic(), expire, { background: true });
   }
 
   #save(key: string, awaited: Awaited): void {
