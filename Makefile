@@ -43,6 +43,10 @@ rig: need-all ## Build the real etcd and Kubernetes binaries of the test rig (mi
 	@test/rig/build.sh
 	@test/rig/metrics-server/build.sh
 
+.PHONY: simulate
+simulate: $(STAMP) ## Cluster life from seeds, in model time (HOURS=20 a seed; RUNS=50 seeds, or SEED=N)
+	@HOURS="$(HOURS)" SEED="$(SEED)" RUNS="$(RUNS)" FROM="$(FROM)" $(BUN) scripts/simulate.ts
+
 .PHONY: bench
 bench: need-all $(BINARY) ## Measure Holdfast against the reference manager (ARGS="--quick" for a short run)
 	@$(BUN) scripts/bench.ts $(ARGS)
