@@ -78,6 +78,7 @@ export class ControllerHost {
       table: store.intents,
       clock,
       term,
+      signal,
       newId: () => random.uuid(),
     });
     this.#ownWrites = createOwnWrites({

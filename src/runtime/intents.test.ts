@@ -96,6 +96,25 @@ describe('Intents', () => {
     expect(table.all()).toEqual([]);
   });
 
+  test('an expired one leaves the disk by itself, as long as its lead lasts', async () => {
+    const { clock, table } = world();
+    const end = new AbortController();
+    const { signal } = end;
+    const make = (term: number): Intents =>
+      new Intents({ controller: 'rs', table, clock, term, signal, newId: () => `swept ${term}` });
+    const intents = make(1);
+    intents.leaveOpen(intents.announceDelete(VICTIM, 'rs-1'));
+    await clock.advance(INTENT_EXPIRY_MS);
+    expect(table.all()).toHaveLength(1);
+    await clock.advance(INTENT_EXPIRY_MS);
+    expect(table.all()).toEqual([]);
+    expect(clock.timers()).toBe(0);
+    intents.leaveOpen(intents.announceDelete(VICTIM, 'rs-1'));
+    end.abort();
+    await clock.advance(2 * INTENT_EXPIRY_MS);
+    expect(table.all()).toHaveLength(1);
+  });
+
   test.each([-1, 1])('a wall clock %d years off changes no expiry', async (years) => {
     const { open, clock } = world();
     const intents = open();

@@ -3,7 +3,7 @@
  * is sent, so that a restarted process neither creates twice nor counts a victim as alive.
  */
 
-import type { Clock } from './clock.ts';
+import type { Clock, Timer } from './clock.ts';
 import { INTENT_EXPIRY_MS } from './limits.ts';
 import type { IntentRow, RowTable } from './ports.ts';
 import { fromLastTerm } from './term.ts';
@@ -13,6 +13,8 @@ export interface IntentsDeps {
   readonly table: RowTable<IntentRow>;
   readonly clock: Clock;
   readonly term: number;
+  /** Ends the sweeping of what has expired. */
+  readonly signal?: AbortSignal;
   /** Makes ids that no other process makes. */
   newId(): string;
 }
@@ -36,6 +38,7 @@ export class Intents {
   readonly #inFlight = new Set<string>();
   /** Intents, as they were handed out, of which an earlier attempt may have been carried out. */
   readonly #doubted = new WeakSet<IntentRow>();
+  #sweep: Timer | undefined;
 
   constructor(deps: IntentsDeps) {
     this.#deps = deps;
@@ -175,12 +178,26 @@ export class Intents {
 
   #keep(row: IntentRow, expiresInMs: number): void {
     this.#open.set(row.id, row);
+    this.#sweepLater();
     this.#expiresAt.set(row.id, this.#deps.clock.monotonic() + expiresInMs);
     for (const key of keysOf(row)) {
       const ids = this.#ids.get(key);
       if (ids === undefined) this.#ids.set(key, new Set([row.id]));
       else ids.add(row.id);
     }
+  }
+
+  /** Takes expired rows from the disk, also if nobody asks for them any more. */
+  #sweepLater(): void {
+    const { clock, signal } = this.#deps;
+    if (this.#sweep !== undefined || signal === undefined) return;
+    const sweep = (): void => {
+      this.#sweep = undefined;
+      if (signal.aborted) return;
+      this.list();
+      if (this.#open.size > 0) this.#sweepLater();
+    };
+    this.#sweep = clock.after(INTENT_EXPIRY_MS + 1, sweep, { background: true });
   }
 
   #adopt(row: IntentRow): void {
