@@ -128,6 +128,7 @@ function ofJob(api: ModelApi, one: Obj, ledger: Ledger): string[] {
   const open = [...(uncounted.succeeded ?? []), ...(uncounted.failed ?? [])];
   const indexed = spec.completionMode === 'Indexed';
   const counted = ledger.succeededOf(metadata.uid);
+  const tooMany = (status.succeeded ?? 0) > counted;
   return [
     ...differing(one, {
       active: [status.active, 0],
@@ -135,8 +136,8 @@ function ofJob(api: ModelApi, one: Obj, ledger: Ledger): string[] {
         ? { 'enough succeeded': [status.succeeded >= spec.completions, true] }
         : {}),
       ...(indexed && has('Complete') ? { succeeded: [status.succeeded, spec.completions] } : {}),
-      ...(indexed || has('Failed') ? {} : { 'pods that succeeded': [counted, status.succeeded] }),
     }),
+    ...(tooMany ? [`${name} counts ${status.succeeded} pods, ${counted} succeeded`] : []),
     ...(open.length > 0 ? [`${name} has uncounted pods: ${open}`] : []),
     ...held.map((pod) => `${name}: pod ${keyOf(pod)} keeps its finalizer`),
   ];
