@@ -47,6 +47,14 @@ rig: need-all ## Build the real etcd and Kubernetes binaries of the test rig (mi
 simulate: $(STAMP) ## Cluster life from seeds, in model time (HOURS=20 a seed; RUNS=50 seeds, or SEED=N)
 	@HOURS="$(HOURS)" SEED="$(SEED)" RUNS="$(RUNS)" FROM="$(FROM)" $(BUN) scripts/simulate.ts
 
+.PHONY: crash
+crash: need-all $(BINARY) ## Kill, freeze and starve it on a real cluster (N=1000 times; SEED=N repeats)
+	@N="$(N)" SEED="$(SEED)" $(BUN) scripts/crash.ts
+
+.PHONY: soak
+soak: need-all $(BINARY) ## Steady churn for MINUTES=60: fails when memory, descriptors or disk use grow
+	@MINUTES="$(MINUTES)" $(BUN) scripts/soak.ts
+
 .PHONY: bench
 bench: need-all $(BINARY) ## Measure Holdfast against the reference manager (ARGS="--quick" for a short run)
 	@$(BUN) scripts/bench.ts $(ARGS)

@@ -52,6 +52,21 @@ export class Line {
     this.kills++;
   }
 
+  /** Stops the process for so long, as a hypervisor may, and lets it go on. */
+  async freeze(ms: number): Promise<void> {
+    this.#current.kill('SIGSTOP');
+    await Bun.sleep(ms);
+    this.#current.kill('SIGCONT');
+  }
+
+  /** True if somebody else kills the process within so long. */
+  async diesWithin(ms: number): Promise<boolean> {
+    const exited = this.#current.waitExit().then(() => true);
+    const died = await Promise.race([exited, Bun.sleep(ms).then(() => false)]);
+    if (died) this.kills++;
+    return died;
+  }
+
   /** Kills the process, and no other follows. */
   async end(): Promise<void> {
     this.#current.kill('SIGKILL');
