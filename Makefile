@@ -43,6 +43,10 @@ rig: need-all ## Build the real etcd and Kubernetes binaries of the test rig (mi
 	@test/rig/build.sh
 	@test/rig/metrics-server/build.sh
 
+.PHONY: kine
+kine: need-all $(BINARY) ## Restart, takeover and crash tests with kine and SQLite where etcd is (wants a C compiler)
+	@HOLDFAST_RIG_STORAGE=kine $(BUN) test --timeout=280000 test/restart test/takeover test/crash
+
 .PHONY: bench
 bench: need-all $(BINARY) ## Measure Holdfast against the reference manager (ARGS="--quick" for a short run)
 	@$(BUN) scripts/bench.ts $(ARGS)
