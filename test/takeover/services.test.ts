@@ -128,33 +128,37 @@ test('taken over and given back, no Endpoints and no slice is touched', async ()
   await reference.waitExit();
 });
 
-test('killed again and again while pods come and go, it neither loses nor doubles an address', async () => {
-  world = new World(cluster, await cluster.namespace('killed'));
-  let holdfast = await cluster.startHoldfast({ flags: FLAGS });
-  await pods(world, 8);
-  await world.create(service());
-  await shows(world, '8 ready', 3);
-  const { stateDir, runtimeDir } = holdfast;
-  for (let round = 0; round < 4; round++) {
-    const changes = (async () => {
-      await endPod(world, `web-${round + 1}`);
-      await pod(world, `web-${round + 21}`);
-      await podStatus(world, 'web-8', { ready: round % 2 === 1 });
-      await pod(world, `web-${round + 41}`);
-    })();
-    await Bun.sleep(40 * round);
-    holdfast.kill('SIGKILL');
-    await holdfast.waitExit();
-    await changes;
-    holdfast = await cluster.startHoldfast({ flags: FLAGS, stateDir, runtimeDir });
-    const ready = 8 + round + (round % 2);
-    await shows(world, round % 2 === 1 ? `${ready} ready` : `${ready} ready, 1 not`);
-    const addresses = (
-      await slicesHold(world, round % 2 === 1 ? `${ready} ready` : `${ready} ready, 1 not`)
-    )
-      .flatMap((slice) => slice.endpoints ?? [])
-      .map((endpoint) => endpoint.addresses[0]);
-    expect(new Set(addresses).size).toBe(addresses.length);
-  }
-  await holdfast.stop();
-});
+test.each([['kept'], ['lost']])(
+  'killed again and again while pods come and go, its memory %s, it neither loses nor doubles an address',
+  async (memory) => {
+    world = new World(cluster, await cluster.namespace('killed'));
+    let holdfast = await cluster.startHoldfast({ flags: FLAGS });
+    await pods(world, 8);
+    await world.create(service());
+    await shows(world, '8 ready', 3);
+    const { stateDir, runtimeDir } = holdfast;
+    const folders = memory === 'kept' ? { stateDir, runtimeDir } : {};
+    for (let round = 0; round < 4; round++) {
+      const changes = (async () => {
+        await endPod(world, `web-${round + 1}`);
+        await pod(world, `web-${round + 21}`);
+        await podStatus(world, 'web-8', { ready: round % 2 === 1 });
+        await pod(world, `web-${round + 41}`);
+      })();
+      await Bun.sleep(40 * round);
+      holdfast.kill('SIGKILL');
+      await holdfast.waitExit();
+      await changes;
+      holdfast = await cluster.startHoldfast({ flags: FLAGS, ...folders });
+      const ready = 8 + round + (round % 2);
+      await shows(world, round % 2 === 1 ? `${ready} ready` : `${ready} ready, 1 not`);
+      const addresses = (
+        await slicesHold(world, round % 2 === 1 ? `${ready} ready` : `${ready} ready, 1 not`)
+      )
+        .flatMap((slice) => slice.endpoints ?? [])
+        .map((endpoint) => endpoint.addresses[0]);
+      expect(new Set(addresses).size).toBe(addresses.length);
+    }
+    await holdfast.stop();
+  },
+);
