@@ -55,6 +55,7 @@ test.skipIf(why !== '')(
         'installed: 0',
         'after the installation: inactive disabled',
         'configuration: 600',
+        'without an API server: activating, started again 0 times',
         'started: 0',
         'state: active running',
         'status: Leading kube-system/kube-controller-manager',
