@@ -1,6 +1,6 @@
 /** The Debian package and its unit under a real systemd, on a real cluster. */
 import { expect, setDefaultTimeout, test } from 'bun:test';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildDeb } from '../../scripts/release/deb.ts';
 import { freePort, REPOSITORY, startCluster } from '../rig/index.ts';
@@ -19,6 +19,11 @@ function obstacle(): string {
   if (missing !== undefined) return `no ${missing}`;
   if (!readFileSync('/proc/filesystems', 'utf8').includes('overlay'))
     return 'no overlay file system';
+  try {
+    accessSync('/sys/fs/cgroup', constants.W_OK);
+  } catch {
+    return 'control groups can not be made';
+  }
   const unshared = Bun.spawnSync(['unshare', '--mount', '--pid', '--fork', '--cgroup', 'true']);
   return unshared.success ? '' : 'no namespaces';
 }
