@@ -3,7 +3,7 @@
  * written. A Holdfast that was killed goes on from its file: no slice is made twice, none is lost.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { type Cluster, eventually, type Manager, type Obj, startCluster } from '../rig/index.ts';
+import { atRest, type Cluster, type Manager, type Obj, startCluster } from '../rig/index.ts';
 import {
   createNodes,
   endPod,
@@ -19,6 +19,8 @@ import { World } from '../scenarios/world.ts';
 
 setDefaultTimeout(180_000);
 
+const CALM_LOOKS = 5;
+const CALM_EVERY_MS = 500;
 const FLAGS = [
   '--controllers=endpoint,endpointslice,endpointslicemirroring',
   '--max-endpoints-per-slice=3',
@@ -93,19 +95,9 @@ async function furnish(): Promise<void> {
 }
 
 /** The same versions for a while: the last syncs are over. */
-async function settled(): Promise<string[]> {
-  let last: string[] = [];
-  let calm = 0;
-  await eventually(
-    async () => {
-      const now = await versions();
-      calm = now.join() === last.join() ? calm + 1 : 0;
-      last = now;
-      return calm >= 5;
-    },
-    { everyMs: 500, describe: 'versions at rest' },
-  );
-  return last;
+function settled(): Promise<string[]> {
+  const options = { looks: CALM_LOOKS, everyMs: CALM_EVERY_MS, describe: 'versions at rest' };
+  return atRest(() => versions(), options);
 }
 
 test('taken over and given back, no Endpoints and no slice is touched', async () => {
