@@ -100,7 +100,7 @@ async function main(): Promise<number> {
   try {
     await simulateNodes(cluster, { count: NODES, clearTaint: true, bind: true });
     const world = new World(cluster, await cluster.namespace('campaign'));
-    ledger = new Ledger(cluster.api, world.namespace);
+    ledger = new Ledger(cluster.api, world.namespace, true);
     const line = await Line.start(cluster, { flags: FLAGS, compiled: true });
     const mix = new Mix(world, ledger, NODES);
     await mix.launch();

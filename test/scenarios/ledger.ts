@@ -27,6 +27,8 @@ export interface Bounds {
 
 const MARKER = 'marker';
 
+const CUT_PAUSE_MS = 200;
+
 /** Follows one namespace until stopped. */
 export class Ledger {
   readonly pods = new Map<string, PodLife>();
@@ -42,6 +44,8 @@ export class Ledger {
   constructor(
     private readonly api: Api,
     private readonly namespace: string,
+    /** Goes on when the API server is restarted; what happened unseen is then not counted. */
+    private readonly survivesCuts = false,
   ) {
     void this.#follow('pods', (object, gone, moment) => this.#notePod(object, gone, moment));
     void this.#follow('replicasets', (object, gone, moment) =>
@@ -87,9 +91,9 @@ export class Ledger {
   ): Promise<void> {
     const { signal } = this.#stop;
     let resourceVersion: string | undefined;
-    try {
-      // The server ends a watch whose reader is slow; it goes on where it stopped.
-      while (!signal.aborted) {
+    // The server ends a watch whose reader is slow; it goes on where it stopped.
+    while (!signal.aborted && this.#failure === undefined) {
+      try {
         const query = { resourceVersion, allowWatchBookmarks: true };
         for await (const event of this.api.watch(plural, this.namespace, query, signal)) {
           if (event.type === 'ERROR') throw new Error(JSON.stringify(event.object));
@@ -98,9 +102,12 @@ export class Ledger {
           if (event.type === 'BOOKMARK') continue;
           note(event.object, event.type === 'DELETED', `${event.type} ${name} ${version}`);
         }
+      } catch (error) {
+        if (!this.survivesCuts) this.#failure = signal.aborted ? undefined : error;
+        // What came and went meanwhile is missed; what is there is told again.
+        resourceVersion = undefined;
+        await Bun.sleep(CUT_PAUSE_MS);
       }
-    } catch (error) {
-      if (!signal.aborted) this.#failure = error;
     }
   }
 
