@@ -180,7 +180,9 @@ function startElection(
 ): Elector {
   const { clock, random, log, metrics, config } = parts;
   const machine = readMachine();
-  if (!config.election.enabled) return runUnelected({ hostName: machine.hostName, random, log });
+  if (!config.election.enabled) {
+    return runUnelected({ hostName: machine.hostName, clock, random, log });
+  }
   const client = open.client('leader-election');
   const { signal } = new AbortController();
   const events = createEventRecorder({

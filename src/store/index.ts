@@ -1,4 +1,6 @@
 /** The store's door: remembering in SQLite, and reading what is remembered. */
+export type { Explanation, FindDependents, Relative } from './explain/rows.ts';
+export { tell } from './explain/words.ts';
 export { type Helper, type HelperJob, inlineHelper, type StartHelper } from './helper.ts';
 export {
   type Inspector,
@@ -10,7 +12,6 @@ export {
   type WatchView,
 } from './inspect.ts';
 export type { CheckReport, Finding, StoreStats, TableStats } from './inspect-check.ts';
-export type { Explanation, Relative } from './inspect-explain.ts';
 export { type OpenedStore, openStore, readBootId, type StoreOptions } from './open.ts';
 export { type ProcessLock, takeProcessLock } from './process-lock.ts';
 export { type RedactedSecret, redactForDisk } from './redact.ts';

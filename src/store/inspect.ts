@@ -16,9 +16,10 @@ import type {
   OwnWriteRow,
   WorkRow,
 } from '../runtime/ports.ts';
+import { pluralsOf } from '../runtime/subjects.ts';
 import { closeConnection, describeError } from './connection.ts';
+import { type Explanation, explainObject, type FindDependents } from './explain/rows.ts';
 import { type CheckReport, checkFile, type StoreStats, statsOf } from './inspect-check.ts';
-import { type Explanation, explainObject } from './inspect-explain.ts';
 import { unknownMigration } from './migrate.ts';
 import {
   expectations,
@@ -101,7 +102,7 @@ export interface Inspector {
   journal(filter?: JournalFilter): JournalEntry[];
   stats(): StoreStats;
   check(now: number): CheckReport;
-  explain(resource: string, key: string): Explanation;
+  explain(resource: string, key: string, findDependents?: FindDependents): Explanation;
   /** Ids of the resources that a word may mean: "deployments.apps", "deployments", "Deployment". */
   resolveResource(word: string): string[];
   close(): void;
@@ -169,7 +170,7 @@ export function inspectConnection(client: Database, path: string): Inspector {
     journal: (filter = {}) => journalEntries(db, filter),
     stats: () => statsOf(client, path),
     check: (now) => checkFile(client, now),
-    explain: (resource, key) => explainObject(db, resource, key),
+    explain: (resource, key, find) => explainObject(db, resource, key, find),
     resolveResource: (word) => resolveResource(knownResources(db), word),
     close: () => undefined,
   };
@@ -266,6 +267,6 @@ function knownResources(db: Drizzle): string[] {
 export function resolveResource(known: readonly string[], word: string): string[] {
   const asked = word.toLowerCase();
   if (known.includes(asked)) return [asked];
-  const plurals = [asked, `${asked}s`, `${asked}es`, asked.replace(/y$/, 'ies')];
+  const plurals = pluralsOf(word);
   return known.filter((id) => plurals.includes(id.split('.')[0] ?? ''));
 }

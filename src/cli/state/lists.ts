@@ -1,5 +1,5 @@
 /** Views of the state file's tables: queues, expectations, intents, watches, memory, journal. */
-import { ageText, dueText, durationText, momentText, parseAge } from '../age.ts';
+import { ageText, dueText, durationText, momentText, parseAge } from '../../runtime/age.ts';
 import type { TableView, View } from '../output.ts';
 import { type OptionRow, UsageFault } from '../ports.ts';
 import { operandsUpTo, type Words, wholeNumber } from '../words.ts';

@@ -1,7 +1,7 @@
 /** Views of cached objects: which there are, one of them whole, and all that is known about one. */
 import { parseJson, stringifyJson } from '../../api/json.ts';
-import type { Explanation, Relative } from '../../store/index.ts';
-import { ageText, dueText, durationText, momentText } from '../age.ts';
+import { toldText } from '../../runtime/told.ts';
+import { tell } from '../../store/index.ts';
 import type { View } from '../output.ts';
 import { type OptionRow, UsageFault } from '../ports.ts';
 import { operandsUpTo, type Words, wholeNumber } from '../words.ts';
@@ -82,71 +82,6 @@ function objectOf(source: StateSource, word: string): readonly [string, string] 
   return [resourceOf(source, kind), rest.join('/')];
 }
 
-function relativeText({ kind, key, resource }: Relative): string {
-  return resource === '' ? `${kind} ${key} (not cached)` : `${kind} ${key}`;
-}
-
-function block(title: string, lines: readonly string[]): string {
-  if (lines.length === 0) return '';
-  return `\n${title}\n${lines.map((line) => `  ${line}\n`).join('')}`;
-}
-
-function headLines({ resource, key, object, owners, dependents }: Explanation): string {
-  const lines =
-    object === undefined
-      ? [`${resource} ${key} is not cached: it is gone, or was never seen`]
-      : [
-          `${object.kind ?? resource} ${key}`,
-          `  uid ${object.metadata.uid}, version ${object.metadata.resourceVersion}`,
-        ];
-  if (owners.length > 0) lines.push(`  owned by ${owners.map(relativeText).join(', ')}`);
-  if (dependents.length > 0) lines.push(`  owns ${dependents.map(relativeText).join(', ')}`);
-  return lines.map((line) => `${line}\n`).join('');
-}
-
-function workLines({ work }: Explanation, now: number): string[] {
-  return work.map((row) => {
-    const failed = row.failures === 0 ? '' : `, failed ${row.failures} times: ${row.lastError}`;
-    const why = row.because === '' ? '' : `, because ${row.because}`;
-    return `queue ${row.queue}: due ${dueText(row.dueAt, now)}${failed}${why}`;
-  });
-}
-
-function waitLines({ expectations, intents, ownWrites }: Explanation, now: number): string[] {
-  return [
-    ...expectations.map(
-      (row) =>
-        `${row.controller} awaits ${row.adds} creations and ${row.deletes} deletions, ` +
-        `asked for ${ageText(row.setAt, now)} ago`,
-    ),
-    ...intents.map((row) => {
-      const sent = row.sentAt === 0 ? 'not sent yet' : `sent ${ageText(row.sentAt, now)} ago`;
-      const name = row.namespace === '' ? row.name : `${row.namespace}/${row.name}`;
-      return `${row.controller} announced to ${row.verb} ${row.resource} ${name}, ${sent}`;
-    }),
-    ...ownWrites.map(
-      (row) => `${row.controller} must see ${row.resource} at version ${row.resourceVersion} first`,
-    ),
-  ];
-}
-
-function journalLines({ journal }: Explanation): string[] {
-  return journal.flatMap((row) => {
-    const took = durationMsText(row.durationMs);
-    const why = row.error || row.because;
-    const head = `${momentText(row.startedAt)} ${row.controller} ${row.key}: ${row.outcome} in ${took}`;
-    const writes = row.writes.map((write) => {
-      const name = write.namespace === '' ? write.name : `${write.namespace}/${write.name}`;
-      return `    ${write.verb} ${write.resource} ${name}: ${write.outcome}, because ${write.because}`;
-    });
-    return [why === '' ? head : `${head}, because ${why}`, ...writes];
-  });
-}
-
-function durationMsText(ms: number): string {
-  return ms < 1_000 ? `${Math.round(ms)} ms` : durationText(ms);
-}
-
 /** Everything known about one object: what waits for it, what was done to it, and why. */
 export const showExplanation: Show = (source, words: Words) => {
   const [word] = operandsUpTo(words, 1, 'state explain KIND/[NAMESPACE/]NAME');
@@ -154,19 +89,11 @@ export const showExplanation: Show = (source, words: Words) => {
     throw new UsageFault('which object? valid is KIND/NAMESPACE/NAME or KIND/NAME');
   }
   const explanation = source.inspector.explain(...objectOf(source, word));
-  const { now } = source;
-  const memory = explanation.memory.map(
-    (row) => `${row.controller}: ${row.value} (${ageText(row.updatedAt, now)} ago)`,
-  );
+  const told = tell(explanation, source.now);
+  const { verdict, sentences } = told;
   return {
     notes: [source.note, ''],
-    parts: [
-      headLines(explanation),
-      block('Work', workLines(explanation, now)),
-      block('Waiting for', waitLines(explanation, now)),
-      block('Memory', memory),
-      block('Journal, newest first', journalLines(explanation)),
-    ],
-    data: { ...aboutSource(source), ...explanation },
+    parts: [toldText(told)],
+    data: { ...aboutSource(source), verdict, sentences, ...explanation },
   };
 };

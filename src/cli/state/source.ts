@@ -2,8 +2,8 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseOptions } from '../../options/index.ts';
+import { durationText, momentText } from '../../runtime/age.ts';
 import { type Inspector, openInspector, STATE_FILE } from '../../store/index.ts';
-import { durationText, momentText } from '../age.ts';
 import { type CliPorts, type OptionRow, UsageFault } from '../ports.ts';
 import type { Words } from '../words.ts';
 

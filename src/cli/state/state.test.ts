@@ -23,7 +23,12 @@ const MINUTE = 60 * SECOND;
 async function filled(): Promise<string> {
   const dir = temporaryDirectory();
   const { store, shut } = await openTestStore(dir);
-  const owner = { kind: 'Deployment', name: 'web', uid: 'uid-deployments.apps-default/web' };
+  const owner = {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    name: 'web',
+    uid: 'uid-deployments.apps-default/web',
+  };
   const web = objectRow('deployments.apps', 'default/web', '7', { kind: 'Deployment' });
   const replicas = objectRow('replicasets.apps', 'default/web-abc', '9', {});
   const json = JSON.parse(replicas.json);
@@ -236,14 +241,26 @@ describe('holdfast state', () => {
     const argv = ['state', 'explain', 'replicaset/default/web-abc', `--state-dir=${dir}`];
     const { out } = await runLine(argv);
     expect(out.split('\n').slice(2).join('\n')).toBe(`ReplicaSet default/web-abc
-  uid uid-replicasets.apps-default/web-abc, version 9
+
+It is cached at version 9. The cache of replicasets.apps stands at version 12, as of 3s ago.
+It wants 1 replica: 0 there, 0 ready.
+It belongs to Deployment default/web.
+replicaset-controller looks at it now, because it changed.
+replicaset-controller asked for 2 creations and 1 deletion 3s ago and waits to see it, at most until 2026-01-01T00:14:57Z.
+replicaset-controller announced to create pods default/web-abc-q, sent it 4s ago and has no answer; it counts until 2026-01-01T00:11:56Z.
+replicaset-controller wrote to pods and looks again once that cache has reached version 15 (it stands at 12).
+job-controller remembers {"failures":2} for another 10m (until 2026-01-01T00:20:00Z).
+replicaset-controller last acted 10m ago: create pods default/web-abc-q, because one is missing.
+
+Object
+  replicasets.apps, uid uid-replicasets.apps-default/web-abc, version 9
   owned by Deployment default/web
 
 Work
-  queue replicaset: due now, because it changed
+  queue replicaset of replicaset-controller: due now, because it changed
 
 Waiting for
-  replicaset-controller awaits 2 creations and 1 deletions, asked for 3s ago
+  replicaset-controller awaits 2 creations and 1 deletions of default/web-abc-x, asked for 3s ago
   replicaset-controller announced to create pods default/web-abc-q, sent 4s ago
   replicaset-controller must see pods at version 15 first
 
@@ -262,7 +279,7 @@ Journal, newest first
     const deployment = await data(dir, 'explain', 'Deployment/default/web');
     expect(deployment.dependents[0].key).toBe('default/web-abc');
     const gone = await runLine(['state', 'explain', 'pods/default/x', `--state-dir=${dir}`]);
-    expect(gone.out).toContain('pods default/x is not cached: it is gone, or was never seen\n');
+    expect(gone.out).toContain('Pod default/x is not cached: it is gone, or was never seen.\n');
   });
 
   test('check ends with 1 if anything is wrong', async () => {
