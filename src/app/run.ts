@@ -218,9 +218,12 @@ async function startServing(
   const { config, log } = parts;
   if (config.serving.port === 0) return undefined;
   const clients = await delegatedClients(parts);
+  const { clock } = parts;
+  const { version } = config;
+  const known = { version, startedAt: clock.now(), clock, leadership, opened, elector };
   const serving = await serve(config.serving, {
     ...parts,
-    status: createStatus(config, leadership, opened.store, elector),
+    status: createStatus(config, known),
     reviews: createReviews(clients.authentication?.client, clients.authorization?.client),
     versions: config.versions,
     setVerbosity: (level) => log.setVerbosity(level),

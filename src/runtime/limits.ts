@@ -67,7 +67,9 @@ export const INSPECT_ROWS_MAX = 1_000;
 /** Of one object explained: what it owns, and reconciles and writes about it. */
 export const EXPLAIN_RELATIVES_MAX = 100;
 export const EXPLAIN_JOURNAL_ROWS_MAX = 50;
-/** Of these, how many a sentence names. */
+/** Reconciles that the process looks through for one object. */
+export const EXPLAIN_JOURNAL_LOOK_MAX = 2_000;
+/** How many relatives a sentence names. */
 export const EXPLAIN_NAMED_MAX = 5;
 
 /** How often at most the writer notes in the file what it has written. */
@@ -198,8 +200,8 @@ export const DEBUG_ROWS_MAX = 1_000;
 /** Failing keys of one queue that the page names. */
 export const OVERVIEW_FAILING_MAX = 50;
 /** Of the page: failing keys of all queues, watched resources, reconciles. */
-export const OVERVIEW_FAILING_ROWS_MAX = 200;
-export const OVERVIEW_WATCH_ROWS_MAX = 300;
+export const OVERVIEW_FAILING_ROWS_MAX = 100;
+export const OVERVIEW_WATCH_ROWS_MAX = 150;
 export const OVERVIEW_JOURNAL_ROWS_MAX = 40;
 /** The page asks to be read again after this. */
 export const OVERVIEW_REFRESH_SECONDS = 10;

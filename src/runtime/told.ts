@@ -6,6 +6,14 @@ export interface Evidence {
   readonly lines: readonly string[];
 }
 
+/** An object that the told one belongs to or owns, and that is cached. */
+export interface ToldRelative {
+  readonly relation: 'owner' | 'child';
+  readonly kind: string;
+  readonly resource: string;
+  readonly key: string;
+}
+
 /** An object explained to a person. */
 export interface Told {
   readonly title: string;
@@ -13,6 +21,7 @@ export interface Told {
   readonly verdict: 'failing' | 'waiting' | 'quiet' | 'unknown';
   /** What is failing first, then what is awaited, then what was done. */
   readonly sentences: readonly string[];
+  readonly relatives: readonly ToldRelative[];
   readonly evidence: readonly Evidence[];
 }
 

@@ -1,5 +1,6 @@
 /** The store's door: remembering in SQLite, and reading what is remembered. */
-export type { Explanation, FindDependents, Relative } from './explain/rows.ts';
+export { type Named, objectNamed, resourceNamed } from './explain/named.ts';
+export type { ExplainOptions, Explanation, Relative } from './explain/rows.ts';
 export { tell } from './explain/words.ts';
 export { type Helper, type HelperJob, inlineHelper, type StartHelper } from './helper.ts';
 export {

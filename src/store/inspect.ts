@@ -18,7 +18,7 @@ import type {
 } from '../runtime/ports.ts';
 import { pluralsOf } from '../runtime/subjects.ts';
 import { closeConnection, describeError } from './connection.ts';
-import { type Explanation, explainObject, type FindDependents } from './explain/rows.ts';
+import { type ExplainOptions, type Explanation, explainObject } from './explain/rows.ts';
 import { type CheckReport, checkFile, type StoreStats, statsOf } from './inspect-check.ts';
 import { unknownMigration } from './migrate.ts';
 import {
@@ -102,7 +102,7 @@ export interface Inspector {
   journal(filter?: JournalFilter): JournalEntry[];
   stats(): StoreStats;
   check(now: number): CheckReport;
-  explain(resource: string, key: string, findDependents?: FindDependents): Explanation;
+  explain(resource: string, key: string, options?: ExplainOptions): Explanation;
   /** Ids of the resources that a word may mean: "deployments.apps", "deployments", "Deployment". */
   resolveResource(word: string): string[];
   close(): void;
@@ -170,7 +170,7 @@ export function inspectConnection(client: Database, path: string): Inspector {
     journal: (filter = {}) => journalEntries(db, filter),
     stats: () => statsOf(client, path),
     check: (now) => checkFile(client, now),
-    explain: (resource, key, find) => explainObject(db, resource, key, find),
+    explain: (resource, key, options) => explainObject(db, resource, key, options),
     resolveResource: (word) => resolveResource(knownResources(db), word),
     close: () => undefined,
   };

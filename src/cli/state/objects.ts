@@ -1,7 +1,8 @@
 /** Views of cached objects: which there are, one of them whole, and all that is known about one. */
 import { parseJson, stringifyJson } from '../../api/json.ts';
+import { bytesText } from '../../runtime/age.ts';
 import { toldText } from '../../runtime/told.ts';
-import { tell } from '../../store/index.ts';
+import { objectNamed, resourceNamed, tell } from '../../store/index.ts';
 import type { View } from '../output.ts';
 import { type OptionRow, UsageFault } from '../ports.ts';
 import { operandsUpTo, type Words, wholeNumber } from '../words.ts';
@@ -18,15 +19,9 @@ const JSON_INDENT = 2;
 
 /** The one resource that a word means. Throws UsageFault. */
 function resourceOf(source: StateSource, word: string): string {
-  const ids = source.inspector.resolveResource(word);
-  const [id] = ids;
-  if (id !== undefined && ids.length === 1) return id;
-  if (ids.length > 1) {
-    throw new UsageFault(`${JSON.stringify(word)} may mean ${ids.join(' or ')}; say which`);
-  }
-  const known = source.inspector.watches(source.now).map(({ resource }) => resource);
-  const valid = known.length === 0 ? 'none: nothing is cached yet' : known.join(', ');
-  throw new UsageFault(`no cached resource is called ${JSON.stringify(word)}; valid are ${valid}`);
+  const named = resourceNamed(source.inspector, word);
+  if ('problem' in named) throw new UsageFault(named.problem);
+  return named.resource;
 }
 
 function resourcesView(source: StateSource): View {
@@ -64,22 +59,11 @@ export const showObjects: Show = (source, words) => {
   return listView(source, { head, rows, empty: 'No such objects are cached.' }, items);
 };
 
-/** Size in bytes, KiB or MiB. */
-export function bytesText(bytes: number): string {
-  const step = 1024;
-  if (bytes < step) return `${bytes} B`;
-  if (bytes < step * step) return `${(bytes / step).toFixed(1)} KiB`;
-  return `${(bytes / step / step).toFixed(1)} MiB`;
-}
-
 /** Resource and key of "KIND/NAME" or "KIND/NAMESPACE/NAME". Throws UsageFault. */
 function objectOf(source: StateSource, word: string): readonly [string, string] {
-  const [kind = '', ...rest] = word.split('/');
-  if (kind === '' || rest.length > 2 || rest.length === 0 || rest.includes('')) {
-    const found = JSON.stringify(word);
-    throw new UsageFault(`${found} names no object; valid is KIND/NAMESPACE/NAME or KIND/NAME`);
-  }
-  return [resourceOf(source, kind), rest.join('/')];
+  const named = objectNamed(source.inspector, word);
+  if ('problem' in named) throw new UsageFault(named.problem);
+  return [named.resource, named.key];
 }
 
 /** Everything known about one object: what waits for it, what was done to it, and why. */

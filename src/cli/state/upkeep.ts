@@ -1,12 +1,12 @@
 /** Looking after the state file: its size, its soundness, a copy as text, and forgetting it. */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { bytesText } from '../../runtime/age.ts';
 import { STATE_FILE, takeProcessLock } from '../../store/index.ts';
 import type { View } from '../output.ts';
 import { type CliPorts, type OptionRow, UsageFault } from '../ports.ts';
 import { operandsUpTo, type Words } from '../words.ts';
 import type { Show } from './lists.ts';
-import { bytesText } from './objects.ts';
 import { aboutSource, type StateSource, stateDir } from './source.ts';
 
 /** Sizes of the file, its tables and its resources. */

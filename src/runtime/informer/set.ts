@@ -202,6 +202,26 @@ export class Informers implements InformerSet {
     return [...this.#reflectors()].map((reflector) => reflector.status());
   }
 
+  /** True if a resource's cache has this key. */
+  holds(resource: string, key: string): boolean {
+    return this.#informers.get(resource)?.cache.record(key) !== undefined;
+  }
+
+  /** Cached objects that name this UID as an owner, at most `limit`. */
+  dependentsOf(uid: string, limit: number): { resource: string; key: string }[] {
+    const found: { resource: string; key: string }[] = [];
+    for (const { resource, cache } of this.#informers.values()) {
+      const owned = this.#book === undefined ? cache.controlledBy(uid) : cache.all();
+      for (const { key, controller, ties } of owned) {
+        if (found.length >= limit) return found;
+        if (controller?.uid === uid || ties?.owners.some((owner) => owner.uid === uid)) {
+          found.push({ resource: resourceId(resource), key });
+        }
+      }
+    }
+    return found;
+  }
+
   #rowsOf(resource: Resource): ObjectRows {
     return isNeverStored(resourceId(resource)) ? UNSTORED : this.#deps.store.objects;
   }

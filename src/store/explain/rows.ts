@@ -1,5 +1,5 @@
 /** Everything the state file holds about one object. */
-import { and, desc, eq, gte, like, lt, or, sql } from 'drizzle-orm';
+import { and, desc, eq, gt, gte, like, lt, or, sql } from 'drizzle-orm';
 import { parseJson } from '../../api/json.ts';
 import type { KubeObject } from '../../api/types/index.ts';
 import { EXPLAIN_JOURNAL_ROWS_MAX, EXPLAIN_RELATIVES_MAX } from '../../runtime/limits.ts';
@@ -57,11 +57,16 @@ export interface Explanation {
   readonly points: readonly ResumePoint[];
 }
 
-/** Keys and resources of what an object owns, for whoever knows without reading every object. */
-export type FindDependents = (
-  ownerUid: string,
-  limit: number,
-) => readonly { readonly resource: string; readonly key: string }[];
+/** For who must not take long: the process itself, which explains on its main thread. */
+export interface ExplainOptions {
+  /** What an object owns, from whoever knows it without reading every object. */
+  readonly dependentsOf?: (
+    ownerUid: string,
+    limit: number,
+  ) => readonly { readonly resource: string; readonly key: string }[];
+  /** Only so many of the newest reconciles are looked through. */
+  readonly journalRows?: number;
+}
 
 interface About {
   readonly resource: string;
@@ -70,20 +75,20 @@ interface About {
 }
 
 /**
- * Reads an object's cached JSON and every row that is about it. Without `findDependents` every
- * stored object is looked at for its owners, which takes a while in a big file.
+ * Reads an object's cached JSON and every row that is about it. Without options every stored object
+ * is looked at for its owners and the whole journal for writes, which takes a while in a big file.
  */
 export function explainObject(
   db: Drizzle,
   resource: string,
   key: string,
-  findDependents?: FindDependents,
+  { dependentsOf, journalRows }: ExplainOptions = {},
 ): Explanation {
   const row = find(db, resource, key);
   const object = row === undefined ? undefined : parseJson<KubeObject>(row.json);
   const uid = row?.uid ?? '';
   const about = { resource, key, uid };
-  const found = findDependents ?? ((owner, limit) => ownedBy(db, owner, limit));
+  const found = dependentsOf ?? ((owner, limit) => ownedBy(db, owner, limit));
   const dependents = uid === '' ? [] : found(uid, EXPLAIN_RELATIVES_MAX + 1);
   const shown = dependents.slice(0, EXPLAIN_RELATIVES_MAX);
   const waited = waitingRows(db, about);
@@ -96,7 +101,7 @@ export function explainObject(
     moreDependents: dependents.length > shown.length,
     work: workOf(db, about),
     ...waited,
-    journal: journalOf(db, about),
+    journal: journalOf(db, about, journalRows),
     points: [...new Set([resource, ...others])].flatMap((each) => pointOf(db, each)),
   };
 }
@@ -206,7 +211,7 @@ function ownedBy(db: Drizzle, ownerUid: string, limit: number) {
   return db.select({ resource, key }).from(objects).where(owned).limit(limit).all();
 }
 
-function journalOf(db: Drizzle, about: About): JournalEntry[] {
+function journalOf(db: Drizzle, about: About, lookThrough?: number): JournalEntry[] {
   const { resource, key } = about;
   const [namespace, name] = splitKey(key);
   // The search for the name's text spares parsing the writes of all other syncs.
@@ -220,10 +225,13 @@ function journalOf(db: Drizzle, about: About): JournalEntry[] {
     and(like(journal.key, '[%'), sql`instr(${journal.key}, ${JSON.stringify(name)}) > 0`),
     like(journal.key, `% ${name}`),
   );
+  const newest = sql`(SELECT max(id) FROM ${journal})`;
+  const recent =
+    lookThrough === undefined ? undefined : gt(journal.id, sql`${newest} - ${lookThrough}`);
   const rows = db
     .select()
     .from(journal)
-    .where(or(synced, written))
+    .where(and(recent, or(synced, written)))
     .orderBy(desc(journal.id))
     .limit(EXPLAIN_JOURNAL_ROWS_MAX * 4)
     .all();

@@ -10,7 +10,7 @@ import {
 } from '../../runtime/limits.ts';
 import type { ExpectationRow, IntentRow, OwnWriteRow, WorkRow } from '../../runtime/ports.ts';
 import { controllerOfQueue } from '../../runtime/subjects.ts';
-import type { Told } from '../../runtime/told.ts';
+import type { Told, ToldRelative } from '../../runtime/told.ts';
 import type { JournalEntry } from '../inspect.ts';
 import { evidenceOf } from './evidence.ts';
 import type { Explanation, Relative } from './rows.ts';
@@ -31,8 +31,23 @@ export function tell(found: Explanation, now: number): Told {
       ...(waits.length > 0 ? waits : quietSentences(found, failures)),
       ...lastSentences(found, now),
     ],
+    relatives: [...relativesOf(found.owners, 'owner'), ...relativesOf(found.dependents, 'child')],
     evidence: evidenceOf(found, now),
   };
+}
+
+function relativesOf(
+  relatives: readonly Relative[],
+  relation: ToldRelative['relation'],
+): ToldRelative[] {
+  return relatives
+    .filter(({ resource }) => resource !== '')
+    .map(({ kind, resource, key }) => ({
+      relation,
+      kind: kind || kindOf(resource),
+      resource,
+      key,
+    }));
 }
 
 function verdictOf(
