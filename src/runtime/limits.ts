@@ -63,6 +63,13 @@ export const REOPEN_DELAY_MS_MAX = 300_000;
 export const QUICK_CHECK_DELAY_MS = 60_000;
 /** How long the CLI's reader waits for a lock. */
 export const INSPECT_BUSY_WAIT_MS = 2_000;
+/** How often the process looks whether it was asked to forget something. */
+export const FORGET_LOOK_INTERVAL_MS = 1_000;
+/** It answers after this even if the server has not listed everything anew by then. */
+export const FORGET_RELIST_WAIT_MS = 30_000;
+/** The asker gives up after this without an answer. */
+export const FORGET_ANSWER_WAIT_MS = 60_000;
+export const FORGET_FILE_BYTES_MAX = 64 * 1024;
 export const INSPECT_ROWS_MAX = 1_000;
 /** Of one object explained: what it owns, and reconciles and writes about it. */
 export const EXPLAIN_RELATIVES_MAX = 100;

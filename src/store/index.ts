@@ -2,6 +2,15 @@
 export { type Named, objectNamed, resourceNamed } from './explain/named.ts';
 export type { ExplainOptions, Explanation, Relative } from './explain/rows.ts';
 export { tell } from './explain/words.ts';
+export {
+  type ForgetAnswer,
+  forgetStored,
+  leaveForgetAnswer,
+  leaveForgetRequest,
+  takeForgetAnswer,
+  takeForgetRequest,
+  withdrawForgetRequest,
+} from './forget.ts';
 export { type Helper, type HelperJob, inlineHelper, type StartHelper } from './helper.ts';
 export {
   type Inspector,

@@ -2,6 +2,7 @@
 import { type Format, OUTPUT_OPTION, render } from '../output.ts';
 import { type CliPorts, type CommandRow, type OptionRow, UsageFault } from '../ports.ts';
 import { readWords } from '../words.ts';
+import { FORGET_OPTIONS, forgetState } from './forget.ts';
 import {
   CONTROLLER_OPTION,
   JOURNAL_OPTIONS,
@@ -15,7 +16,7 @@ import {
 } from './lists.ts';
 import { OBJECTS_OPTIONS, showExplanation, showObjects } from './objects.ts';
 import { PLACE_OPTIONS, withState } from './source.ts';
-import { FORGET_OPTIONS, forgetState, showCheck, showExport, showStats } from './upkeep.ts';
+import { showCheck, showExport, showStats } from './upkeep.ts';
 
 interface StateCommand extends CommandRow {
   /** Absent for the two that do more than show. */
@@ -74,8 +75,8 @@ export const STATE_COMMANDS: readonly StateCommand[] = [
   showing('export', '', 'everything but the objects themselves, as JSON or YAML', showExport),
   {
     name: 'forget',
-    operands: '',
-    summary: 'delete the state of a process that does not run',
+    operands: 'RESOURCE | --all',
+    summary: 'throw a part of the state away, also while the process runs; it is listed anew',
     options: [...FORGET_OPTIONS, ...PLACE_OPTIONS],
   },
 ];
@@ -96,7 +97,7 @@ export async function runState(argv: readonly string[], ports: CliPorts): Promis
   }
   const words = readWords(rest, command.options);
   if (command.name === 'forget') {
-    await ports.terminal.out(forgetState(words, ports));
+    await ports.terminal.out(await forgetState(words, ports));
     return 0;
   }
   const format = formatOf(command, words.value('output'));

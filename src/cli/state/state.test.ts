@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from 'bun:test';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { takeProcessLock } from '../../store/index.ts';
+import { leaveForgetAnswer, takeForgetRequest, takeProcessLock } from '../../store/index.ts';
 import {
   cleanUp,
   intentRow,
@@ -10,6 +10,7 @@ import {
   openTestStore,
   START,
   temporaryDirectory,
+  until,
   workRow,
 } from '../../store/testing/kit.ts';
 import { NOW, runLine } from '../testing/ports.ts';
@@ -339,23 +340,51 @@ Journal, newest first
     await shut();
   });
 
-  test('forget deletes only what nobody uses, and only when told twice', async () => {
+  test('forget of a stopped process: one resource by its rows, everything by its files', async () => {
     const dir = await filled();
     const forget = (...more: string[]) =>
       runLine(['state', 'forget', `--state-dir=${dir}`, ...more]);
-    const asked = await forget();
+    const one = await forget('replicaset');
+    expect([one.code, one.err]).toEqual([0, '']);
+    expect(one.out).toBe('Forgot replicasets.apps (1 objects). The next start lists it anew.\n');
+    expect((await table(dir, 'watches')).slice(1).map(([resource]) => resource)).toEqual([
+      'deployments.apps',
+      'pods',
+    ]);
+    const asked = await forget('--all');
     expect(asked.code).toBe(1);
-    expect(asked.err).toStartWith('Error: nothing was deleted; --yes deletes state.db');
-    const lock = takeProcessLock(dir, 'holdfast (pid 9)');
-    const locked = await forget('--yes');
-    // SQLite's locks are the process's own here, so that the refusal comes from SQLite all the same.
-    expect(locked.err).toBe(`Error: ${dir} is in use by holdfast (pid 9); stop it first\n`);
-    if (lock.held) lock.release();
-    const done = await forget('--yes');
+    expect(asked.err).toStartWith('Error: nothing was forgotten; --all --yes forgets everything');
+    const done = await forget('--all', '--yes');
     expect([done.code, done.err]).toEqual([0, '']);
     expect(done.out).toEndWith('The next start reads everything anew.\n');
     expect(readdirSync(dir).filter((name) => name.startsWith('state.db'))).toEqual([]);
-    expect((await forget('--yes')).out).toBe(`There is no state in ${dir}.\n`);
+    expect((await forget('--all', '--yes')).out).toBe(`There is no state in ${dir}.\n`);
+  });
+
+  test('forget asks the process that has the lock, and gives up when it does not answer', async () => {
+    const dir = await filled();
+    const lock = takeProcessLock(dir, 'box pid 9');
+    const asking = runLine(['state', 'forget', 'pods', `--state-dir=${dir}`]);
+    await until(() => existsSync(join(dir, 'forget.request')));
+    const busy = await runLine(['state', 'forget', 'pods', `--state-dir=${dir}`]);
+    expect(busy.err).toStartWith('Error: another request to forget waits in');
+    const request = takeForgetRequest(dir);
+    expect(request).toMatchObject({ resource: 'pods' });
+    const id = request?.id ?? '';
+    leaveForgetAnswer(dir, { id, resources: ['pods'], listed: true, problem: '' });
+    expect((await asking).out).toBe('box pid 9 forgot pods while running. It is listed anew.\n');
+    let now = NOW;
+    const later = () => {
+      now += 10_000;
+    };
+    const clock = { now: () => now, sleep: async () => later() };
+    const argv = ['state', 'forget', '--all', '--yes', `--state-dir=${dir}`];
+    const silent = await runLine(argv, { clock });
+    expect(silent.err).toBe(
+      `Error: box pid 9 uses ${dir} and does not answer; is it of this version?\n`,
+    );
+    expect(readdirSync(dir).filter((name) => name.startsWith('forget'))).toEqual([]);
+    if (lock.held) lock.release();
   });
 
   test.each([
@@ -371,6 +400,9 @@ Journal, newest first
       '--since is "soon"; valid are ages like 90s, 10m, 2h, 1d',
     ],
     [['state', 'journal', '--limit=-1'], '--limit is "-1"; valid is a whole number from 0'],
+    [['state', 'forget'], 'forget what? valid are a resource, or --all;'],
+    [['state', 'forget', 'pods', '--all'], '"pods" and --all: say one of them;'],
+    [['state', 'forget', 'nope'], 'no cached resource is called "nope"; valid are pods'],
     [['state', 'explain'], 'which object? valid is KIND/NAMESPACE/NAME or KIND/NAME'],
     [
       ['state', 'explain', 'pods'],

@@ -1,13 +1,9 @@
 /** Looking after the state file: its size, its soundness, a copy as text, and forgetting it. */
-import { existsSync, readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { bytesText } from '../../runtime/age.ts';
-import { STATE_FILE, takeProcessLock } from '../../store/index.ts';
 import type { View } from '../output.ts';
-import { type CliPorts, type OptionRow, UsageFault } from '../ports.ts';
 import { operandsUpTo, type Words } from '../words.ts';
 import type { Show } from './lists.ts';
-import { aboutSource, type StateSource, stateDir } from './source.ts';
+import { aboutSource, type StateSource } from './source.ts';
 
 /** Sizes of the file, its tables and its resources. */
 export const showStats: Show = (source, words) => {
@@ -77,40 +73,3 @@ export const showExport: Show = (source, words) => {
   };
   return { notes: [], parts: [], data };
 };
-
-/** Options of `state forget`. */
-export const FORGET_OPTIONS: readonly OptionRow[] = [
-  { name: 'yes', help: 'really delete it' },
-  {
-    name: 'force',
-    help: 'delete it even where no lock can tell whether a process uses it',
-  },
-];
-
-/** Deletes the state file; the next process starts from a fresh LIST. Gives what to say. */
-export function forgetState(words: Words, ports: CliPorts): string {
-  operandsUpTo(words, 0, 'state forget --yes');
-  const dir = stateDir(words, ports);
-  const names = existsSync(dir) ? readdirSync(dir) : [];
-  const found = names.filter((name) => name.startsWith(STATE_FILE));
-  if (found.length === 0) return `There is no state in ${dir}.\n`;
-  if (!words.has('yes')) {
-    const files = found.join(', ');
-    throw new UsageFault(`nothing was deleted; --yes deletes ${files} in ${dir}`);
-  }
-  const lock = takeProcessLock(dir, `holdfast state forget (pid ${ports.pid})`);
-  if (!lock.held && lock.reason === 'locked') {
-    const holder = lock.holder || 'a process that left no name';
-    throw new UsageFault(`${dir} is in use by ${holder}; stop it first`);
-  }
-  if (!lock.held && !words.has('force')) {
-    const why = `no lock can be had in ${dir} (${lock.detail})`;
-    throw new UsageFault(`${why}; --force deletes the state anyway`);
-  }
-  try {
-    for (const name of found) rmSync(join(dir, name));
-  } finally {
-    if (lock.held) lock.release();
-  }
-  return `Deleted ${found.join(', ')} in ${dir}. The next start reads everything anew.\n`;
-}

@@ -202,6 +202,16 @@ export class Informers implements InformerSet {
     return [...this.#reflectors()].map((reflector) => reflector.status());
   }
 
+  /**
+   * Throws away what is stored of a resource; if it is followed it is listed anew, and the cache
+   * stays in use meanwhile. Resolves when that is done, or when the signal aborts.
+   */
+  async forget(id: string, signal: AbortSignal): Promise<void> {
+    const informer = this.#informers.get(id);
+    if (informer?.started && !isNeverStored(id)) await informer.reflector.forget(signal);
+    else this.#deps.store.objects.drop(id);
+  }
+
   /** True if a resource's cache has this key. */
   holds(resource: string, key: string): boolean {
     return this.#informers.get(resource)?.cache.record(key) !== undefined;
