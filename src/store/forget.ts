@@ -99,8 +99,8 @@ function parsed<T>(path: string): T | undefined {
 }
 
 /**
- * Deletes what a file holds of a resource, so that the next process lists it; gives how many objects
- * there were. Hold the process lock. Throws SQLite's errors.
+ * Deletes what a file holds of a resource, so that the next process lists it; gives how many
+ * objects there were. Hold the process lock. Throws SQLite's errors.
  */
 export function forgetStored(dir: string, resource: string): number {
   const client = openConnection(join(dir, STATE_FILE), DATABASE_BUSY_WAIT_MS);

@@ -24,5 +24,7 @@ export {
 export type { CheckReport, Finding, StoreStats, TableStats } from './inspect-check.ts';
 export { type OpenedStore, openStore, readBootId, type StoreOptions } from './open.ts';
 export { type ProcessLock, takeProcessLock } from './process-lock.ts';
+export { processUsing } from './process-user.ts';
 export { type RedactedSecret, redactForDisk } from './redact.ts';
 export { STATE_FILE } from './state-dir.ts';
+export type { NotedWrites } from './write-counts.ts';

@@ -3,6 +3,7 @@ import { type Format, OUTPUT_OPTION, render } from '../output.ts';
 import { type CliPorts, type CommandRow, type OptionRow, UsageFault } from '../ports.ts';
 import { readWords } from '../words.ts';
 import { FORGET_OPTIONS, forgetState } from './forget.ts';
+import { LEASE_OPTIONS, showLease } from './lease.ts';
 import {
   CONTROLLER_OPTION,
   JOURNAL_OPTIONS,
@@ -50,14 +51,21 @@ export const STATE_COMMANDS: readonly StateCommand[] = [
   showing('watches', '', 'cached resources and where their watches go on', showWatches),
   showing(
     'objects',
-    '[KIND | KIND/[NAMESPACE/]NAME]',
-    'cached objects, or one of them',
+    '[KIND [[NAMESPACE/]NAME] | KIND/[NAMESPACE/]NAME]',
+    'cached objects, or one of them; -o yaml shows them whole',
     showObjects,
     OBJECTS_OPTIONS,
   ),
   showing('memory', '', 'what controllers remember across restarts', showMemory, [
     CONTROLLER_OPTION,
   ]),
+  showing(
+    'lease',
+    '',
+    'who led last on this state, and what the Lease may show of it',
+    showLease,
+    LEASE_OPTIONS,
+  ),
   showing('journal', '', 'the last reconciles, newest first', showJournal, JOURNAL_OPTIONS),
   showing(
     'explain',
@@ -71,8 +79,18 @@ export const STATE_COMMANDS: readonly StateCommand[] = [
     summary: 'whether the file is sound; exit code 1 if not',
     options: [OUTPUT_OPTION, ...PLACE_OPTIONS],
   },
-  showing('stats', '', 'sizes of the file, its tables and resources', showStats),
-  showing('export', '', 'everything but the objects themselves, as JSON or YAML', showExport),
+  showing(
+    'stats',
+    '',
+    'sizes of the file, its tables and resources, and how much is written',
+    showStats,
+  ),
+  showing(
+    'export',
+    '',
+    'a bundle for support: everything but the objects themselves, without secrets',
+    showExport,
+  ),
   {
     name: 'forget',
     operands: 'RESOURCE | --all',

@@ -15,7 +15,7 @@ import {
 } from '../../store/index.ts';
 import { type CliPorts, type OptionRow, UsageFault } from '../ports.ts';
 import { operandsUpTo, type Words } from '../words.ts';
-import { stateDir } from './source.ts';
+import { stateDirs } from './source.ts';
 
 /** Options of `state forget`. */
 export const FORGET_OPTIONS: readonly OptionRow[] = [
@@ -39,7 +39,7 @@ export async function forgetState(words: Words, ports: CliPorts): Promise<string
   if (word !== undefined && words.has('all')) {
     throw new UsageFault(`${JSON.stringify(word)} and --all: say one of them; usage: ${USAGE}`);
   }
-  const dir = stateDir(words, ports);
+  const { dir } = stateDirs(words, ports);
   if (filesIn(dir).length === 0) return `There is no state in ${dir}.\n`;
   const resource = word === undefined ? '' : resourceIn(dir, word);
   if (resource === '' && !words.has('yes')) {

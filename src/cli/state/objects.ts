@@ -1,5 +1,7 @@
 /** Views of cached objects: which there are, one of them whole, and all that is known about one. */
 import { parseJson, stringifyJson } from '../../api/json.ts';
+import { repeatedMatch } from '../../api/selector.ts';
+import { parseSelector } from '../../api/selector-parse.ts';
 import { bytesText } from '../../runtime/age.ts';
 import { toldText } from '../../runtime/told.ts';
 import { objectNamed, resourceNamed, tell } from '../../store/index.ts';
@@ -12,6 +14,12 @@ import { aboutSource, type StateSource } from './source.ts';
 /** Options of `state objects`. */
 export const OBJECTS_OPTIONS: readonly OptionRow[] = [
   { name: 'namespace', short: 'n', value: 'NAME', help: 'only objects of this namespace' },
+  {
+    name: 'selector',
+    short: 'l',
+    value: 'SELECTOR',
+    help: "only objects with such labels, e.g. 'app=web,tier!=test'",
+  },
   LIMIT_OPTION,
 ];
 
@@ -42,22 +50,39 @@ function objectView(source: StateSource, resource: string, key: string): View {
   };
 }
 
-/** Cached resources, the objects of one, or one object (KIND/NAMESPACE/NAME). */
+/** Cached resources, the objects of one, or one object (KIND NAMESPACE/NAME, KIND/NAMESPACE/NAME). */
 export const showObjects: Show = (source, words) => {
-  const [word] = operandsUpTo(words, 1, 'state objects [KIND | KIND/[NAMESPACE/]NAME]');
+  const usage = 'state objects [KIND [[NAMESPACE/]NAME] | KIND/[NAMESPACE/]NAME]';
+  const [word, name] = operandsUpTo(words, 2, usage);
   if (word === undefined) return resourcesView(source);
+  if (name !== undefined) return objectView(source, ...objectOf(source, `${word}/${name}`));
   if (word.includes('/')) return objectView(source, ...objectOf(source, word));
-  const namespace = words.value('namespace');
-  const limit = wholeNumber(words, 'limit');
-  const items = source.inspector.objects({
+  const found = source.inspector.objectRows({
     resource: resourceOf(source, word),
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(limit === undefined ? {} : { limit }),
+    ...optional('namespace', words.value('namespace')),
+    ...optional('limit', wholeNumber(words, 'limit')),
+    ...optional('matches', selectorOf(words)),
   });
-  const rows = items.map((row) => [row.key, row.resourceVersion, row.uid]);
+  const rows = found.map((row) => [row.key, row.resourceVersion, row.uid]);
   const head = ['KEY', 'VERSION', 'UID'];
+  const whole = (words.value('output') ?? 'table') !== 'table';
+  const items = whole ? found.map(({ json }) => parseJson<object>(json)) : [];
   return listView(source, { head, rows, empty: 'No such objects are cached.' }, items);
 };
+
+function optional<K extends string, T>(name: K, value: T | undefined): { readonly [N in K]?: T } {
+  return value === undefined ? {} : ({ [name]: value } as { readonly [N in K]?: T });
+}
+
+/** What the labels must match. Throws UsageFault. */
+function selectorOf(words: Words): ReturnType<typeof repeatedMatch> | undefined {
+  const text = words.value('selector');
+  if (text === undefined) return undefined;
+  const { selector, problem } = parseSelector(text);
+  if (selector !== undefined) return repeatedMatch(selector);
+  const found = JSON.stringify(text);
+  throw new UsageFault(`--selector is ${found}; valid is e.g. 'app=web,tier!=test': ${problem}`);
+}
 
 /** Resource and key of "KIND/NAME" or "KIND/NAMESPACE/NAME". Throws UsageFault. */
 function objectOf(source: StateSource, word: string): readonly [string, string] {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test';
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { leaveForgetAnswer, takeForgetRequest, takeProcessLock } from '../../store/index.ts';
@@ -20,10 +20,18 @@ afterEach(cleanUp);
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
+const LAST_TERM = JSON.stringify({
+  identity: 'box_1',
+  leaseUid: 'uid-lease',
+  leaseTransitions: 4,
+  retryPeriodMs: 2_000,
+  machine: { hostName: 'box', bootId: 'boot-1' },
+});
+
 /** A directory with a state file that has something of everything. */
 async function filled(): Promise<string> {
   const dir = temporaryDirectory();
-  const { store, shut } = await openTestStore(dir);
+  const { store, shut, clock } = await openTestStore(dir);
   const owner = {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
@@ -34,6 +42,7 @@ async function filled(): Promise<string> {
   const replicas = objectRow('replicasets.apps', 'default/web-abc', '9', {});
   const json = JSON.parse(replicas.json);
   json.kind = 'ReplicaSet';
+  json.metadata.labels = { app: 'web' };
   json.metadata.ownerReferences = [owner];
   json.spec = { big: 1 };
   store.objects.put(web);
@@ -116,7 +125,11 @@ async function filled(): Promise<string> {
     because: '',
     writes: [],
   });
+  store.facts.set('informers.how', '{"deployments.apps":"resumed","pods":"delta"}');
+  store.facts.set('lease.last-term', LAST_TERM);
   expect(store.commit()).toBe(true);
+  await clock.advance(NOW - START - 3 * SECOND);
+  store.facts.set('manager.term', '4');
   await shut();
   return dir;
 }
@@ -125,7 +138,9 @@ async function table(dir: string, ...argv: string[]): Promise<string[][]> {
   const { code, out, err } = await runLine(['state', ...argv, `--state-dir=${dir}`]);
   expect([code, err]).toEqual([0, '']);
   const [note = '', blank, ...lines] = out.trimEnd().split('\n');
-  expect(note).toMatch(/state\.db, last written \S+ ago \(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\)$/);
+  expect(note).toEndWith(
+    'state.db, last written 3s ago (2026-01-01T00:09:57Z); no process here uses it',
+  );
   expect(blank).toBe('');
   return lines.map((line) => line.trimEnd().split(/ {2,}/));
 }
@@ -173,8 +188,8 @@ describe('holdfast state', () => {
       ['replicaset-controller', 'create', 'pods', 'default', 'web-abc-q', 'abc', '4s', '1'],
     ]);
     expect((await table(dir, 'watches')).slice(1)).toEqual([
-      ['deployments.apps', '12', '1', '3s'],
-      ['pods', '12', '0', '3s'],
+      ['deployments.apps', '12', '1', '3s', 'resumed'],
+      ['pods', '12', '0', '3s', 'compared'],
       ['replicasets.apps', '12', '1', '3s'],
     ]);
     expect((await table(dir, 'memory')).slice(1)).toEqual([
@@ -199,8 +214,13 @@ describe('holdfast state', () => {
     expect(await table(dir, 'objects', 'ReplicaSet', '-nother')).toEqual([
       ['No such objects are cached.'],
     ]);
+    const labelled = (selector: string) => table(dir, 'objects', 'replicaset', '-l', selector);
+    expect((await labelled('app=web,tier!=test')).length).toBe(2);
+    expect(await labelled('app in (other)')).toEqual([['No such objects are cached.']]);
+    const { items } = await data(dir, 'objects', 'replicaset', '-lapp');
+    expect(items).toMatchObject([{ kind: 'ReplicaSet', metadata: { name: 'web-abc' } }]);
     for (const form of ['table', 'json', 'yaml']) {
-      const argv = ['state', 'objects', 'replicasets/default/web-abc', '-o', form];
+      const argv = ['state', 'objects', 'replicasets', 'default/web-abc', '-o', form];
       const { out } = await runLine([...argv, `--state-dir=${dir}`]);
       expect(out).toContain('9223372036854775807');
     }
@@ -283,6 +303,38 @@ Journal, newest first
     expect(gone.out).toContain('Pod default/x is not cached: it is gone, or was never seen.\n');
   });
 
+  test('lease: who led last, and the record of the runtime directory', async () => {
+    const dir = await filled();
+    const runtime = temporaryDirectory();
+    const record = { ...JSON.parse(LAST_TERM), renewTimes: ['2026-01-01T00:09:50.000000Z'] };
+    writeFileSync(join(runtime, 'lease-kube-system-kcm.json'), JSON.stringify(record));
+    writeFileSync(join(runtime, 'lease-odd.json'), 'no JSON');
+    const rows = await table(dir, 'lease', `--state-runtime-dir=${runtime}`);
+    expect(rows.slice(1)).toEqual([
+      ['led last', 'box_1'],
+      ['on', 'box'],
+      ['in term', '4'],
+      ['of the Lease with UID', 'uid-lease'],
+      ['controllers last ran in term', '4'],
+      ['used now by', 'no process here'],
+      ['lease-kube-system-kcm.json', 'box_1, term 4, renewed 10s ago'],
+    ]);
+    const { items } = await data(dir, 'lease', `--state-runtime-dir=${runtime}`);
+    expect(items).toMatchObject({ lastTerm: { identity: 'box_1' }, controllersTerm: '4' });
+  });
+
+  test('says who uses the file, and its age by what is in it, however it was copied', async () => {
+    const dir = await filled();
+    const copy = temporaryDirectory();
+    cpSync(dir, copy, { recursive: true });
+    for (let reads = 0; reads < 2; reads++) expect((await table(copy, 'watches')).length).toBe(4);
+    const lock = takeProcessLock(dir, 'box pid 9');
+    const { out } = await runLine(['state', 'watches', `--state-dir=${dir}`]);
+    expect(out).toContain('last written 3s ago (2026-01-01T00:09:57Z); in use by box pid 9\n');
+    if (lock.held) lock.release();
+    expect(await table(dir, 'watches')).toHaveLength(4);
+  });
+
   test('check ends with 1 if anything is wrong', async () => {
     const dir = await filled();
     const { code, out } = await runLine(['state', 'check', `--state-dir=${dir}`]);
@@ -306,10 +358,14 @@ Journal, newest first
   test('stats and export', async () => {
     const dir = await filled();
     const { out } = await runLine(['state', 'stats', `--state-dir=${dir}`]);
-    expect(out).toMatch(/^objects +2 +\d/m);
+    expect(out).toMatch(/^objects +2 +[\d.]+ KiB +12$/m);
+    expect(out).toMatch(/^written per hour: .* and 6\.\d commits, as counted by a process from/m);
     expect(out).toMatch(/^[\d.]+ KiB, of it .* free; log .*$/m);
     const exported = await data(dir, 'export');
-    expect(Object.keys(exported).slice(3)).toEqual([
+    expect(Object.keys(exported).slice(4)).toEqual([
+      'version',
+      'stats',
+      'check',
       'facts',
       'watches',
       'work',
@@ -403,6 +459,10 @@ Journal, newest first
     [['state', 'forget'], 'forget what? valid are a resource, or --all;'],
     [['state', 'forget', 'pods', '--all'], '"pods" and --all: say one of them;'],
     [['state', 'forget', 'nope'], 'no cached resource is called "nope"; valid are pods'],
+    [
+      ['state', 'objects', 'pods', '-l', 'a b'],
+      `--selector is "a b"; valid is e.g. 'app=web,tier!=test': `,
+    ],
     [['state', 'explain'], 'which object? valid is KIND/NAMESPACE/NAME or KIND/NAME'],
     [
       ['state', 'explain', 'pods'],

@@ -13,6 +13,7 @@ import { ResourceCache } from './cache.ts';
 import { Follower, type Following, type FollowMode } from './follow.ts';
 import { bystander, createHistoryCheck, type HistoryCheck } from './history.ts';
 import { CachedInformer } from './informer.ts';
+import { noteHow } from './noted-how.ts';
 import { Reflector } from './reflector.ts';
 import type { ReflectorMetrics } from './reflector-metrics.ts';
 import type { ReflectorDeps, ReflectorStatus } from './reflector-types.ts';
@@ -351,6 +352,11 @@ export class Informers implements InformerSet {
 
   #saveProgress(): void {
     for (const reflector of this.#reflectors()) reflector.saveProgress();
+    const caches = [...this.#reflectors()].map(({ resource, how }) => ({
+      id: resourceId(resource),
+      how,
+    }));
+    noteHow(this.#deps.store.facts, caches);
   }
 
   *#reflectors(): Iterable<Reflector<KubeObject, ObjectRecord>> {
