@@ -1,19 +1,23 @@
 /**
- * `make bench`: measures reference and Holdfast, prints one table and keeps the figures in
- * docs/bench/. Options: --quick (100 pods), --pods N, --idle SECONDS, --scale (many things at once
- * instead; with --quick a tenth of them), --subject reference|holdfast (only one), --out FILE.
+ * `make bench`: measures reference and Holdfast, prints one table, and keeps the figures and a
+ * picture of them in docs/bench/. Options: --quick (100 pods), --pods N, --nodes N, --idle SECONDS,
+ * --scale (many things at once instead; with --quick a tenth of them), --subject
+ * reference|holdfast (only one), --out FILE, --draw FILE (only table and picture of a kept run).
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, release, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import {
   CROWD,
+  type Crowd,
   FULL,
   measure,
   measureScale,
+  pictureOf,
   QUICK,
   type Report,
+  type Size,
   SMALL_CROWD,
   type Subject,
   tableOf,
@@ -25,9 +29,11 @@ const { values } = parseArgs({
     quick: { type: 'boolean', default: false },
     scale: { type: 'boolean', default: false },
     pods: { type: 'string' },
+    nodes: { type: 'string' },
     idle: { type: 'string' },
     subject: { type: 'string' },
     out: { type: 'string' },
+    draw: { type: 'string' },
   },
 });
 
@@ -40,7 +46,7 @@ function chosen(): readonly Subject[] {
   throw new Error(`--subject=${values.subject}: want one of ${SUBJECTS.join(', ')}`);
 }
 
-function countOf(option: 'pods' | 'idle', otherwise: number): number {
+function countOf(option: 'pods' | 'nodes' | 'idle', otherwise: number): number {
   const text = values[option];
   if (text === undefined) return otherwise;
   const count = Number(text);
@@ -53,36 +59,61 @@ async function commit(): Promise<string> {
   return (await new Response(git.stdout).text()).trim();
 }
 
-const base = values.quick ? QUICK : FULL;
-const size = {
-  ...base,
-  pods: countOf('pods', base.pods),
-  idleMs: 1_000 * countOf('idle', base.idleMs / 1_000),
-};
-const subjects = chosen();
-const date = new Date().toISOString();
-const reports: Report[] = [];
-const crowd = values.quick ? SMALL_CROWD : CROWD;
-const tell = (line: string): void => console.error(line);
-for (const subject of subjects) {
-  const report = values.scale
-    ? await measureScale(subject, crowd, tell)
-    : await measure(subject, size, tell);
-  reports.push(report);
+interface Kept {
+  readonly date: string;
+  readonly commit: string;
+  readonly size?: Size;
+  readonly crowd?: Crowd;
+  readonly reports: readonly Report[];
+  readonly [more: string]: unknown;
 }
-console.log(tableOf(reports));
 
-const what = values.scale ? `scale-${crowd.jobs}-jobs` : `${size.pods}-pods`;
-const name = `${date.slice(0, 10)}-${what}.json`;
-const out = values.out ?? join(REPOSITORY, 'docs', 'bench', name);
-const machine = {
-  processors: cpus().length,
-  model: cpus()[0]?.model,
-  memoryBytes: totalmem(),
-  kernel: release(),
-};
-mkdirSync(dirname(out), { recursive: true });
-const measuredSize = values.scale ? { crowd } : { size };
-const kept = { date, commit: await commit(), bun: Bun.version, machine, ...measuredSize, reports };
-writeFileSync(out, `${JSON.stringify(kept, null, 2)}\n`);
-console.log(`kept in ${out}`);
+function titleOf({ date, commit: at, size, crowd }: Kept): string {
+  const what = crowd ? 'Many things at once' : `${size?.pods} pods on ${size?.nodes} nodes`;
+  return `${what}, ${date.slice(0, 10)} (${at})`;
+}
+
+/** Prints the table; writes the picture beside the figures. */
+function show(kept: Kept, file: string): void {
+  console.log(tableOf(kept.reports));
+  const picture = file.replace(/\.json$/, '.svg');
+  writeFileSync(picture, pictureOf(titleOf(kept), kept.reports));
+  console.log(`drawn in ${picture}`);
+}
+
+async function run(): Promise<void> {
+  const base = values.quick ? QUICK : FULL;
+  const size = {
+    ...base,
+    pods: countOf('pods', base.pods),
+    nodes: countOf('nodes', base.nodes),
+    idleMs: 1_000 * countOf('idle', base.idleMs / 1_000),
+  };
+  const crowd = values.quick ? SMALL_CROWD : CROWD;
+  const date = new Date().toISOString();
+  const nodes = size.nodes === base.nodes ? '' : `-${size.nodes}-nodes`;
+  const what = values.scale ? `scale-${crowd.jobs}-jobs` : `${size.pods}-pods${nodes}`;
+  const file = values.out ?? join(REPOSITORY, 'docs', 'bench', `${date.slice(0, 10)}-${what}.json`);
+  const machine = {
+    processors: cpus().length,
+    model: cpus()[0]?.model,
+    memoryBytes: totalmem(),
+    kernel: release(),
+  };
+  const measured = values.scale ? { crowd } : { size };
+  const about = { date, commit: await commit(), bun: Bun.version, machine, ...measured };
+  mkdirSync(dirname(file), { recursive: true });
+  const reports: Report[] = [];
+  const tell = (line: string): void => console.error(line);
+  for (const subject of chosen()) {
+    reports.push(
+      values.scale ? await measureScale(subject, crowd, tell) : await measure(subject, size, tell),
+    );
+    writeFileSync(file, `${JSON.stringify({ ...about, reports }, null, 2)}\n`);
+  }
+  show({ ...about, reports }, file);
+  console.log(`kept in ${file}`);
+}
+
+if (values.draw === undefined) await run();
+else show(JSON.parse(readFileSync(values.draw, 'utf8')) as Kept, values.draw);

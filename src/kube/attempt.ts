@@ -93,9 +93,32 @@ export class Attempt {
       cut();
       return;
     }
-    signal.addEventListener('abort', cut, { once: true });
-    this.#unlisten.push(() => signal.removeEventListener('abort', cut));
+    this.#unlisten.push(onAbort(signal, cut));
   }
+}
+
+const listening = new WeakMap<AbortSignal, Set<() => void>>();
+
+/**
+ * Calls back when the signal aborts; gives what ends that. However many requests share a signal, it
+ * has one listener of ours: a signal looks through all that it has to take one away.
+ */
+function onAbort(signal: AbortSignal, callback: () => void): () => void {
+  let callbacks = listening.get(signal);
+  if (callbacks === undefined) {
+    const all = new Set<() => void>();
+    callbacks = all;
+    listening.set(signal, all);
+    const tell = (): void => {
+      for (const one of [...all]) one();
+    };
+    signal.addEventListener('abort', tell, { once: true });
+  }
+  const mine = callbacks;
+  mine.add(callback);
+  return () => {
+    mine.delete(callback);
+  };
 }
 
 /** The connection was reset before any answer: only a GET may simply be sent again. */

@@ -1,5 +1,5 @@
 /** The rest_client_* metrics of upstream, and the bytes that crossed the wire. */
-import type { Metrics } from '../runtime/metrics.ts';
+import { type Metrics, tally } from '../runtime/metrics.ts';
 
 const LATENCY_SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 const SIZE_BYTES = [
@@ -32,6 +32,12 @@ export interface ClientMetrics {
 /** Registers the families and reports under this host ("10.0.0.1:6443"). */
 export function clientMetrics(metrics: Metrics, host: string): ClientMetrics {
   const families = register(metrics);
+  const byTraffic = (family: typeof families.sent) => ({
+    request: tally(family, { traffic: 'request' }),
+    watch: tally(family, { traffic: 'watch' }),
+  });
+  const sent = byTraffic(families.sent);
+  const received = byTraffic(families.received);
   return {
     attempt(code, verb, isRetry) {
       families.requests.inc({ code: String(code), method: verb, host });
@@ -41,8 +47,8 @@ export function clientMetrics(metrics: Metrics, host: string): ClientMetrics {
     throttled: (verb, durationMs) => families.limiter.observe({ verb, host }, durationMs / 1e3),
     requestSize: (verb, bytes) => families.requestSize.observe({ verb, host }, bytes),
     responseSize: (verb, bytes) => families.responseSize.observe({ verb, host }, bytes),
-    sent: (traffic, bytes) => families.sent.inc({ traffic }, bytes),
-    received: (traffic, bytes) => families.received.inc({ traffic }, bytes),
+    sent: (traffic, bytes) => sent[traffic](bytes),
+    received: (traffic, bytes) => received[traffic](bytes),
     caReloaded: (result, reason) => families.caReloads.inc({ result, reason }),
     pools(change) {
       families.pools.inc(change);

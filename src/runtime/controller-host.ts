@@ -1,4 +1,5 @@
 /** One controller while this process leads: its context, queues, workers and records. */
+import type { Counter } from 'prom-client';
 import { type Resource, resourceId } from '../api/resource.ts';
 import type { KubeClient } from '../kube/types.ts';
 import type {
@@ -47,6 +48,7 @@ export class ControllerHost {
   readonly intents: Intents;
   /** Forget what was taken over only until the caches have caught up. */
   readonly #atFence: (() => void)[] = [];
+  #skips: Counter<'group' | 'resource'> | undefined;
   #expectations: RememberedExpectations | undefined;
   #controller: Controller | undefined;
   #workers: Promise<void> = Promise.resolve();
@@ -187,10 +189,12 @@ export class ControllerHost {
   /** As upstream's `<controller>_stale_sync_skips_total`. */
   #countSkip(resource: string): void {
     const [plural = '', ...group] = resource.split('.');
-    const name = `${this.name.replaceAll('-', '_')}_stale_sync_skips_total`;
-    const help = 'Total number of stale sync skips.';
-    const counter = this.#deps.metrics.counter(name, help, ['group', 'resource']);
-    counter.inc({ group: group.join('.'), resource: plural });
+    this.#skips ??= this.#deps.metrics.counter(
+      `${this.name.replaceAll('-', '_')}_stale_sync_skips_total`,
+      'Total number of stale sync skips.',
+      ['group', 'resource'],
+    );
+    this.#skips.inc({ group: group.join('.'), resource: plural });
   }
 
   #commit(): void {

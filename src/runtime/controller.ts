@@ -141,7 +141,7 @@ export interface SyncClient {
     resource: Resource,
     at: { namespace?: string; name?: string; subresource?: string },
     body: object,
-    options: BecauseOptions,
+    options: BecauseOptions & { readonly metadataOnly?: boolean },
   ): Promise<T>;
   update<T extends KubeObject>(
     resource: Resource,

@@ -215,16 +215,17 @@ class Recorder implements EventPipeline {
   async #write(event: EventDraft): Promise<void> {
     const { client, signal } = this.#options;
     const { namespace, name } = event;
+    const options = { signal, metadataOnly: true };
     if (event.count > 1) {
       try {
-        await client.patch(EVENTS, { namespace, name }, 'strategic', eventPatch(event), { signal });
+        await client.patch(EVENTS, { namespace, name }, 'strategic', eventPatch(event), options);
         return;
       } catch (error) {
         if (!(error instanceof ApiError && error.code === 404)) throw error;
         // The stored event has expired: it is written anew, with its whole count.
       }
     }
-    await client.create(EVENTS, { namespace }, eventBody(event), { signal });
+    await client.create(EVENTS, { namespace }, eventBody(event), options);
   }
 }
 

@@ -6,7 +6,23 @@ import {
   goNumber,
   recordBuildInfo,
   recordVersionInfo,
+  tally,
 } from './metrics.ts';
+
+test('what is tallied shows when the family is read, each time', async () => {
+  const metrics = createMetrics({ process: 'none' });
+  const family = metrics.counter('holdfast_t_total', 'A test.', ['by']);
+  const [one, other] = [tally(family, { by: 'one' }), tally(family, { by: 'other' })];
+  one();
+  one(4);
+  expect(await metrics.serialize()).toContain('holdfast_t_total{by="one"} 5\n');
+  one();
+  other(2);
+  family.inc({ by: 'other' });
+  const text = await metrics.serialize();
+  expect(text).toContain('holdfast_t_total{by="one"} 6\n');
+  expect(text).toContain('holdfast_t_total{by="other"} 3\n');
+});
 
 describe('createMetrics', () => {
   test('gives the same family twice, and refuses another kind under its name', () => {

@@ -113,6 +113,35 @@ function helpOf(name: string, help: string): string {
   return help.startsWith('[') || name.startsWith(OWN_PREFIX) ? help : `[ALPHA] ${help}`;
 }
 
+const tallies = new WeakMap<object, (() => void)[]>();
+
+/**
+ * Counts into one series of a family that nothing constrains. The family is told when it is read:
+ * finding the series takes longer than all else that is done for an event.
+ */
+export function tally<L extends string>(
+  counter: Counter<L>,
+  labels: Readonly<Record<L, string>>,
+): (amount?: number) => void {
+  let pending = 0;
+  const flush = (): void => {
+    if (pending > 0) counter.inc(labels, pending);
+    pending = 0;
+  };
+  const known = tallies.get(counter);
+  if (known === undefined) {
+    const all = [flush];
+    tallies.set(counter, all);
+    const read = (): void => {
+      for (const one of all) one();
+    };
+    Object.assign(counter, { collect: read });
+  } else known.push(flush);
+  return (amount = 1) => {
+    pending += amount;
+  };
+}
+
 class Families implements ServedMetrics {
   readonly registry = new Registry();
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;

@@ -151,7 +151,7 @@ class ExactPodControl implements PodControl {
           PODS,
           { namespace: pod.namespace },
           podBody(pod, intent.name),
-          { because: pod.because, ...this.#guardOf(ownerKey, pod.owner.uid) },
+          { because: pod.because, metadataOnly: true, ...this.#guardOf(ownerKey, pod.owner.uid) },
         );
         this.#deps.intents.settle(intent);
         this.#event(owner, 'Normal', 'SuccessfulCreate', `Created pod: ${created.metadata.name}`);

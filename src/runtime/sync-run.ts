@@ -111,11 +111,15 @@ export class RecordedRun implements SyncRun, SyncClient {
     resource: Resource,
     at: { namespace?: string; name?: string; subresource?: string },
     body: object,
-    options: BecauseOptions,
+    options: Parameters<SyncClient['create']>[3],
   ): Promise<T> {
+    const { metadataOnly } = options;
     const name = at.name ?? (body as Partial<KubeObject>).metadata?.name ?? '';
     return await this.#write('create', resource, { ...at, name }, options, () =>
-      this.#deps.client.create<T>(resource, at, body, { signal: this.signal }),
+      this.#deps.client.create<T>(resource, at, body, {
+        signal: this.signal,
+        ...(metadataOnly === undefined ? {} : { metadataOnly }),
+      }),
     );
   }
 
@@ -157,6 +161,7 @@ export class RecordedRun implements SyncRun, SyncClient {
     await this.#write('delete', resource, at, options, () =>
       this.#deps.client.delete(resource, at, {
         uid,
+        metadataOnly: true,
         signal: this.signal,
         ...(resourceVersion === undefined ? {} : { preconditionResourceVersion: resourceVersion }),
         ...(propagationPolicy === undefined ? {} : { propagationPolicy }),

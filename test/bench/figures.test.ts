@@ -1,6 +1,7 @@
 /** The table must put the right figures side by side. */
 import { expect, test } from 'bun:test';
 import { megabytes, seconds, tableOf, within } from './figures.ts';
+import { pictureOf } from './picture.ts';
 
 function cellsOf(table: string, what: string): string[] {
   const line = table.split('\n').find((text) => text.includes(what)) ?? '';
@@ -31,4 +32,22 @@ test('a goal is met or missed, in itself and as a ratio', () => {
   expect(judge(12_000, 900)).toEndWith('missed');
   const alone = [{ subject: 'holdfast', figures: [within(goal, seconds('x', 1))] }] as const;
   expect(cellsOf(tableOf(alone), 'x')[6]).toBe('ratio ≤ 0.067, ≤ 1.5');
+});
+
+test('the picture has a bar of each subject, on one scale, and text as text', () => {
+  const picture = pictureOf('a < b & c', [
+    { subject: 'reference', figures: [seconds('restart', 20_000), megabytes('bytes', 2e6)] },
+    { subject: 'holdfast', figures: [seconds('restart', 5_000)] },
+  ]);
+  const widths = [
+    ...picture.matchAll(/class="(\w+)" x="390" y="\d+" width="([\d.]+)" height="12" rx/g),
+  ]
+    .map(([, kind, width]) => [kind, Number(width)] as const)
+    .filter(([, width]) => width > 12);
+  expect(widths).toEqual([
+    ['reference', 380],
+    ['holdfast', 95],
+  ]);
+  expect(picture).toContain('a &lt; b &amp; c');
+  expect(picture).not.toContain('bytes');
 });

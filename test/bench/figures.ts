@@ -59,7 +59,8 @@ export function within(goal: Goal, figure: Figure): Figure {
   return { ...figure, goal };
 }
 
-function shown(value: number | undefined): string {
+/** Three digits of a value, whole numbers from a hundred on. */
+export function shown(value: number | undefined): string {
   if (value === undefined) return '';
   if (value === 0) return '0';
   return value >= 100 ? value.toFixed(0) : value.toPrecision(3);

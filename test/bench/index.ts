@@ -5,6 +5,7 @@ import { idle, limited, restart, rollout, type Size } from './scenarios.ts';
 import { Stage } from './stage.ts';
 
 export { type Report, type Subject, tableOf } from './figures.ts';
+export { pictureOf } from './picture.ts';
 export { CROWD, type Crowd, SMALL_CROWD } from './scale.ts';
 export { FULL, QUICK, type Size } from './scenarios.ts';
 

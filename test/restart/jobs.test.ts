@@ -30,11 +30,16 @@ afterAll(async () => {
   await cluster.stop();
 });
 
-async function killAndStart(): Promise<void> {
+async function killAndStart(memory: 'kept' | 'lost' = 'kept'): Promise<void> {
   const { stateDir, runtimeDir, port } = holdfast;
   holdfast.kill('SIGKILL');
   await holdfast.waitExit();
-  holdfast = await cluster.startHoldfast({ flags: FLAGS, stateDir, runtimeDir, port });
+  const folders = memory === 'kept' ? { stateDir, runtimeDir } : {};
+  // Nobody is to wait for a Lease that the new process can't know to be its own.
+  if (memory === 'lost') {
+    await cluster.api.remove('leases', 'kube-system', 'kube-controller-manager');
+  }
+  holdfast = await cluster.startHoldfast({ flags: FLAGS, port, ...folders });
 }
 
 async function newWorld(): Promise<World> {
@@ -59,42 +64,59 @@ function endOf({ status }: Obj): number {
 }
 
 describe('a Job', () => {
-  test('counts each pod once, and makes no pod too many', async () => {
-    const world = await newWorld();
-    await world.create(
-      job({ completions: PODS, parallelism: 10 }, { behaviour: 'finish', 'finish-after': '300ms' }),
-    );
-    for (let kill = 1; kill <= KILLS; kill++) {
-      const counted = (PODS / (KILLS + 1)) * kill;
-      await world.until('jobs', 'pi', ({ status }) => (status?.succeeded ?? 0) >= counted);
-      await killAndStart();
-    }
-    const done = await world.until(
-      'jobs',
-      'pi',
-      ({ status }) => status?.completionTime !== undefined,
-    );
-    expect(done.status.succeeded).toBe(PODS);
-    expect(done.status.failed ?? 0).toBe(0);
-    const pods = await world.list('pods');
-    expect(pods).toHaveLength(PODS);
-    expect(pods.flatMap(({ metadata }) => metadata.finalizers ?? [])).toEqual([]);
-  });
+  test.each(['kept', 'lost'] as const)(
+    'counts each pod once, its memory %s, and makes none too many',
+    async (memory) => {
+      const world = await newWorld();
+      await world.create(
+        job(
+          { completions: PODS, parallelism: 10 },
+          { behaviour: 'finish', 'finish-after': '300ms' },
+        ),
+      );
+      for (let kill = 1; kill <= KILLS; kill++) {
+        const counted = (PODS / (KILLS + 1)) * kill;
+        await world.until('jobs', 'pi', ({ status }) => (status?.succeeded ?? 0) >= counted);
+        await killAndStart(memory);
+      }
+      const done = await world.until(
+        'jobs',
+        'pi',
+        ({ status }) => status?.completionTime !== undefined,
+      );
+      expect(done.status.succeeded).toBe(PODS);
+      expect(done.status.failed ?? 0).toBe(0);
+      const pods = await world.list('pods');
+      expect(pods).toHaveLength(PODS);
+      expect(pods.flatMap(({ metadata }) => metadata.finalizers ?? [])).toEqual([]);
+    },
+  );
 
-  test('waits as long between retries as if nobody had been killed', async () => {
+  /** Milliseconds from the end of each pod to the creation of the next, around a restart. */
+  async function waitsOf(memory: 'kept' | 'lost'): Promise<readonly number[]> {
     const world = await newWorld();
     await world.create(job({ backoffLimit: 2 }, { behaviour: 'fail' }));
     await world.until('jobs', 'pi', ({ status }) => status?.failed === 2);
-    await killAndStart();
+    await killAndStart(memory);
     await world.until('jobs', 'pi', ({ status }) => status?.failed === 3);
     const pods = (await world.list('pods')).sort((a, b) => endOf(a) - endOf(b));
-    const waits = pods
+    return pods
       .slice(1)
       .map(({ metadata }, at) => Date.parse(metadata.creationTimestamp) - endOf(pods[at] as Obj));
+  }
+
+  test('waits as long between retries as if nobody had been killed', async () => {
+    const waits = await waitsOf('kept');
     expect(waits).toHaveLength(2);
     // Times are whole seconds, and changes are collected for a second.
     expect(waits[0]).toBeWithin(9_000, 13_000);
     expect(waits[1]).toBeWithin(19_000, 24_000);
+  });
+
+  test('begins its waits anew without memory, as upstream has it', async () => {
+    const waits = await waitsOf('lost');
+    expect(waits).toHaveLength(2);
+    expect(waits[1]).toBeLessThan(19_000);
   });
 
   test('counts a pod that ended and was deleted while nobody looked', async () => {

@@ -158,6 +158,12 @@ describe('what was remembered', () => {
     await start();
     await eventually(() => tried() >= TRIES, { describe: 'all tries' });
     await always(() => tried() <= TRIES + 1, { forMs: QUIET_MS, describe: 'no further try' });
+    // Without a memory it begins anew, as upstream does.
+    const before = tried();
+    await kill();
+    await cluster.api.remove('leases', 'kube-system', 'kube-controller-manager');
+    await start(true);
+    await eventually(() => tried() >= before + TRIES, { describe: 'all tries once more' });
   });
 
   test('Secrets that are right are not read again, and without a memory once', async () => {

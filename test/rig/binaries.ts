@@ -47,3 +47,8 @@ export async function binary(name: Binary): Promise<string> {
 export async function metricsServerBinary(): Promise<string> {
   return join(await builtBy('metrics-server/build.sh'), 'metrics-server');
 }
+
+/** The path of kine, the datastore of k3s; builds it first if missing. */
+export async function kineBinary(): Promise<string> {
+  return join(await builtBy('kine/build.sh'), 'kine');
+}

@@ -6,7 +6,7 @@ import { Api, ApiFailure } from './api.ts';
 import { type AuditEntry, type AuditFilter, readAudit } from './audit.ts';
 import { binary } from './binaries.ts';
 import { Child } from './child.ts';
-import { type Ports, startApiServer, startEtcd } from './control-plane.ts';
+import { type Ports, startApiServer, startEtcd, startKine } from './control-plane.ts';
 import { type ClusterFiles, Identities } from './identities.ts';
 import {
   type HoldfastManager,
@@ -31,6 +31,8 @@ export interface ClusterOptions {
 
 const START_ATTEMPTS = 3;
 const HEALTH_TIMEOUT_MS = 5_000;
+/** "kine": every cluster stores in SQLite through kine, as k3s does. */
+const STORAGE = process.env.HOLDFAST_RIG_STORAGE ?? 'etcd';
 const KEEP = process.env.HOLDFAST_RIG_KEEP === '1';
 
 /** What may be done to etcd while it is stopped. */
@@ -236,7 +238,8 @@ export class Cluster {
   }
 
   async #startEtcd(): Promise<void> {
-    this.#etcd = this.adopt(await startEtcd(this.dir, join(this.dir, 'etcd'), this.ports));
+    const start = STORAGE === 'kine' ? startKine : startEtcd;
+    this.#etcd = this.adopt(await start(this.dir, join(this.dir, 'etcd'), this.ports));
   }
 
   async #startApiServer(): Promise<void> {

@@ -1,7 +1,9 @@
 /** etcd and kube-apiserver of one rig: their command lines, and starting them until they answer. */
+import { mkdirSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { Api } from './api.ts';
-import { binary } from './binaries.ts';
+import { binary, kineBinary } from './binaries.ts';
 import { Child } from './child.ts';
 import type { ClusterFiles } from './identities.ts';
 
@@ -57,6 +59,39 @@ export async function startEtcd(dir: string, dataDir: string, ports: Ports): Pro
     return answer.ok && (await answer.text()).includes('"health":"true"');
   });
   return child;
+}
+
+/**
+ * Starts kine over an SQLite file in the given data folder, as k3s does, in the place of etcd, and
+ * waits until it answers.
+ */
+export async function startKine(dir: string, dataDir: string, ports: Ports): Promise<Child> {
+  mkdirSync(dataDir, { recursive: true });
+  const file = join(dataDir, 'state.db');
+  const child = new Child({
+    name: 'kine',
+    logPath: join(dir, 'kine.log'),
+    cwd: dir,
+    command: [
+      await kineBinary(),
+      `--endpoint=sqlite://${file}?_journal=WAL&cache=shared&_busy_timeout=30000`,
+      `--listen-address=127.0.0.1:${ports.etcd}`,
+      '--metrics-bind-address=0',
+    ],
+  });
+  await waitReady(child, 'kine', async () => await listens(ports.etcd));
+  return child;
+}
+
+function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1' });
+    const settle = (is: boolean): void => {
+      socket.destroy();
+      resolve(is);
+    };
+    socket.once('connect', () => settle(true)).once('error', () => settle(false));
+  });
 }
 
 export interface ApiServerOptions {

@@ -51,6 +51,26 @@ export function notYet(state: unknown): Error {
   return new Error(`not yet: ${show(state)}`);
 }
 
+/**
+ * Waits until `look` has given the same, compared as JSON, so many times in a row after the first,
+ * and returns it.
+ */
+export async function atRest<T>(
+  look: () => Promise<T> | T,
+  options: EventuallyOptions & { readonly looks: number },
+): Promise<NonNullable<T>> {
+  let last = '';
+  let same = 0;
+  const settled = async (): Promise<T | undefined> => {
+    const now = await look();
+    const text = JSON.stringify(now);
+    same = text === last ? same + 1 : 0;
+    last = text;
+    return same >= options.looks ? now : undefined;
+  };
+  return (await eventually(settled, { describe: 'nothing moves', ...options })) as NonNullable<T>;
+}
+
 /** Checks that `look` stays truthy for the whole time; fails at once when it is not. */
 export async function always<T>(
   look: () => Promise<T> | T,

@@ -6,7 +6,7 @@ export { type Binary, binariesFolder, binary, REPOSITORY, RIG_FOLDER } from './b
 export { Authority, type Pair } from './certs.ts';
 export { Child, type Exit, type Usage } from './child.ts';
 export { Cluster, type ClusterOptions, startCluster } from './cluster.ts';
-export { always, type EventuallyOptions, eventually, notYet } from './eventually.ts';
+export { always, atRest, type EventuallyOptions, eventually, notYet } from './eventually.ts';
 export { type Fault, FaultProxy, type FaultRule } from './fault-proxy.ts';
 export type { ClusterFiles } from './identities.ts';
 export { HoldfastManager, type HoldfastOptions, Manager, type ManagerOptions } from './manager.ts';

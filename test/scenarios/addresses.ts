@@ -3,7 +3,7 @@
  * UIDs, versions, which endpoints of a group came into which of its slices, and trigger times: the
  * reference loses one whenever a sync fails because its cache is behind.
  */
-import { eventually, type Json, type Obj } from '../rig/index.ts';
+import { atRest, type Json, type Obj } from '../rig/index.ts';
 import type { World } from './world.ts';
 
 const CALM_MS = 500;
@@ -16,17 +16,12 @@ export type Addresses = Readonly<Record<string, Json>>;
 
 /** The addresses of a namespace in which nothing moves any more. */
 export async function settledAddresses(world: World): Promise<Addresses> {
-  let last = '';
-  let calm = 0;
-  const look = async (): Promise<Addresses | undefined> => {
-    const now = await addresses(world);
-    const text = JSON.stringify(now);
-    calm = text === last ? calm + 1 : 0;
-    last = text;
-    return calm >= CALM_LOOKS ? now : undefined;
-  };
-  const options = { timeoutMs: 40_000, everyMs: CALM_MS, describe: 'a namespace at rest' };
-  return await eventually(look, options);
+  return await atRest(() => addresses(world), {
+    looks: CALM_LOOKS,
+    everyMs: CALM_MS,
+    timeoutMs: 40_000,
+    describe: 'a namespace at rest',
+  });
 }
 
 async function addresses(world: World): Promise<Addresses> {

@@ -1,5 +1,5 @@
 /** What autoscalers say in a namespace at rest, without what differs between two runs. */
-import { eventually, type Json, type Obj } from '../rig/index.ts';
+import { atRest, type Json, type Obj } from '../rig/index.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { World } from './world.ts';
 
@@ -11,17 +11,12 @@ const SEVERAL = /(?<=multiple HPAs: )\[[^\]]*\]/g;
 
 /** Status and events of all autoscalers, and the size of what they scale. */
 export async function settledAutoscalers(world: World): Promise<Snapshot> {
-  let last = '';
-  let calm = 0;
-  const look = async (): Promise<Snapshot | undefined> => {
-    const now = await snapshot(world);
-    const text = JSON.stringify(now);
-    calm = text === last ? calm + 1 : 0;
-    last = text;
-    return calm >= CALM_LOOKS ? now : undefined;
-  };
-  const options = { timeoutMs: 40_000, everyMs: CALM_MS, describe: 'autoscalers at rest' };
-  return await eventually(look, options);
+  return await atRest(() => snapshot(world), {
+    looks: CALM_LOOKS,
+    everyMs: CALM_MS,
+    timeoutMs: 40_000,
+    describe: 'autoscalers at rest',
+  });
 }
 
 async function snapshot(world: World): Promise<Snapshot> {

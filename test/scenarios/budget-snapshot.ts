@@ -1,5 +1,5 @@
 /** What budgets say in a namespace where nothing moves any more, without what differs between runs. */
-import { eventually, type Json, type Obj } from '../rig/index.ts';
+import { atRest, type Json, type Obj } from '../rig/index.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { World } from './world.ts';
 
@@ -13,17 +13,12 @@ const CHOSEN = /Chose \\?"[^"\\]*\\?"/g;
 
 /** The status of all budgets, what pods say about disruptions, and the events. */
 export async function settledBudgets(world: World): Promise<Snapshot> {
-  let last = '';
-  let calm = 0;
-  const look = async (): Promise<Snapshot | undefined> => {
-    const now = await snapshot(world);
-    const text = JSON.stringify(now);
-    calm = text === last ? calm + 1 : 0;
-    last = text;
-    return calm >= CALM_LOOKS ? now : undefined;
-  };
-  const options = { timeoutMs: 30_000, everyMs: CALM_MS, describe: 'budgets at rest' };
-  return await eventually(look, options);
+  return await atRest(() => snapshot(world), {
+    looks: CALM_LOOKS,
+    everyMs: CALM_MS,
+    timeoutMs: 30_000,
+    describe: 'budgets at rest',
+  });
 }
 
 async function snapshot(world: World): Promise<Snapshot> {

@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { Both } from './both.ts';
+import { COLLISIONS } from './collisions.ts';
 import { DAEMONSETS } from './daemonsets.ts';
 import { DEPLOYMENTS } from './deployments.ts';
 import { REPLICAS } from './replicas.ts';
@@ -11,7 +12,7 @@ import { STATEFULSETS } from './statefulsets.ts';
 
 setDefaultTimeout(120_000);
 
-const SCENARIOS = [...DEPLOYMENTS, ...REPLICAS, ...STATEFULSETS, ...DAEMONSETS];
+const SCENARIOS = [...DEPLOYMENTS, ...REPLICAS, ...STATEFULSETS, ...DAEMONSETS, ...COLLISIONS];
 const CONTROLLERS = [
   'deployment',
   'replicaset',

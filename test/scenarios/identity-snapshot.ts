@@ -1,5 +1,5 @@
 /** What identity controllers leave behind, without what differs between two runs. */
-import { Api, type Cluster, eventually, type Json, type Obj } from '../rig/index.ts';
+import { Api, atRest, type Cluster, type Json, type Obj } from '../rig/index.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { World } from './world.ts';
 
@@ -11,17 +11,12 @@ const BUILT_IN = ['view', 'edit', 'admin'];
 
 /** What is left once nothing moves any more. */
 export async function settledIdentity(world: World): Promise<Snapshot> {
-  let last = '';
-  let calm = 0;
-  const look = async (): Promise<Snapshot | undefined> => {
-    const now = await snapshot(world);
-    const text = JSON.stringify(now);
-    calm = text === last ? calm + 1 : 0;
-    last = text;
-    return calm >= CALM_LOOKS ? now : undefined;
-  };
-  const options = { timeoutMs: 30_000, everyMs: CALM_MS, describe: 'identities at rest' };
-  const settled = await eventually(look, options);
+  const settled = await atRest(() => snapshot(world), {
+    looks: CALM_LOOKS,
+    everyMs: CALM_MS,
+    timeoutMs: 30_000,
+    describe: 'identities at rest',
+  });
   // Last, for the API server notes on the Secret that its token was used.
   const tokens = await tokensOf(world);
   const users = await Promise.all(tokens.map((token) => userOf(world.cluster, token)));

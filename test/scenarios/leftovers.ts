@@ -1,5 +1,5 @@
 /** What is left in a namespace once controllers have cleaned up, without what differs between runs. */
-import { eventually, type Json, type Obj } from '../rig/index.ts';
+import { atRest, type Json, type Obj } from '../rig/index.ts';
 import type { World } from './world.ts';
 
 const KINDS = [
@@ -24,17 +24,12 @@ export type Leftovers = Readonly<Record<string, Json>>;
 
 /** The leftovers of a namespace in which nothing moves any more. */
 export async function settledLeftovers(world: World): Promise<Leftovers> {
-  let last = '';
-  let calm = 0;
-  const look = async (): Promise<Leftovers | undefined> => {
-    const now = await leftovers(world);
-    const text = JSON.stringify(now);
-    calm = text === last ? calm + 1 : 0;
-    last = text;
-    return calm >= CALM_LOOKS ? now : undefined;
-  };
-  const options = { timeoutMs: 30_000, everyMs: CALM_MS, describe: 'a namespace at rest' };
-  return await eventually(look, options);
+  return await atRest(() => leftovers(world), {
+    looks: CALM_LOOKS,
+    everyMs: CALM_MS,
+    timeoutMs: 30_000,
+    describe: 'a namespace at rest',
+  });
 }
 
 async function leftovers(world: World): Promise<Leftovers> {

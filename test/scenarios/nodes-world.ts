@@ -3,6 +3,7 @@
  * of its own. Nodes belong to nobody's namespace, so each play names its nodes after its own.
  */
 import {
+  atRest,
   type Cluster,
   eventually,
   type Json,
@@ -179,15 +180,12 @@ export class NodePair {
 
 /** The snapshot of a play in which nothing moves any more. */
 export async function settled(world: NodeWorld): Promise<NodeSnapshot> {
-  let last = await snapshot(world);
-  let calm = 0;
-  const look = async (): Promise<NodeSnapshot | undefined> => {
-    const now = await snapshot(world);
-    calm = Bun.deepEquals(now, last) ? calm + 1 : 0;
-    last = now;
-    return calm >= CALM_LOOKS ? now : undefined;
-  };
-  return await eventually(look, { timeoutMs: 40_000, everyMs: CALM_MS, describe: 'rest' });
+  return await atRest(() => snapshot(world), {
+    looks: CALM_LOOKS,
+    everyMs: CALM_MS,
+    timeoutMs: 40_000,
+    describe: 'nodes at rest',
+  });
 }
 
 async function snapshot(world: NodeWorld): Promise<NodeSnapshot> {

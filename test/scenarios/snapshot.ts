@@ -2,7 +2,7 @@
  * What a namespace looks like once a scenario has played, without what may differ between two runs:
  * names that were drawn, UIDs, versions, times, hashes.
  */
-import { eventually, type Json, type Obj } from '../rig/index.ts';
+import { atRest, type Json, type Obj } from '../rig/index.ts';
 import type { World } from './world.ts';
 
 const KINDS = [
@@ -41,16 +41,12 @@ export interface Snapshot {
 
 /** The snapshot of a namespace in which nothing moves any more. */
 export async function settledSnapshot(world: World): Promise<Snapshot> {
-  let last = await snapshot(world);
-  let calm = 0;
-  const look = async (): Promise<Snapshot | undefined> => {
-    const now = await snapshot(world);
-    calm = JSON.stringify(now) === JSON.stringify(last) ? calm + 1 : 0;
-    last = now;
-    return calm >= CALM_LOOKS ? now : undefined;
-  };
-  const options = { timeoutMs: 30_000, everyMs: CALM_MS, describe: 'a namespace at rest' };
-  return await eventually(look, options);
+  return await atRest(() => snapshot(world), {
+    looks: CALM_LOOKS,
+    everyMs: CALM_MS,
+    timeoutMs: 30_000,
+    describe: 'a namespace at rest',
+  });
 }
 
 /** Reads a namespace and takes out what may differ. */

@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import {
+  atRest,
   type Cluster,
-  eventually,
   type Manager,
   METRICS_CLUSTER,
   MetricsApi,
@@ -74,17 +74,9 @@ async function versions(): Promise<string[]> {
 }
 
 /** The same versions for a while: several rounds have passed. */
-async function settled(): Promise<string[]> {
-  let last: string[] = [];
-  let calm = 0;
-  const look = async (): Promise<boolean> => {
-    const now = await versions();
-    calm = now.join() === last.join() ? calm + 1 : 0;
-    last = now;
-    return calm >= CALM_LOOKS;
-  };
-  await eventually(look, { everyMs: CALM_EVERY_MS, describe: 'versions at rest' });
-  return last;
+function settled(): Promise<string[]> {
+  const options = { looks: CALM_LOOKS, everyMs: CALM_EVERY_MS, describe: 'versions at rest' };
+  return atRest(() => versions(), options);
 }
 
 /** The manager leads and works: a new budget is counted, a new autoscaler scales a shelf. */

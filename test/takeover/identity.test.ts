@@ -5,7 +5,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { createTokenSigner } from '../../src/kube/index.ts';
-import { type Cluster, eventually, type Manager, startCluster } from '../rig/index.ts';
+import { atRest, type Cluster, type Manager, startCluster } from '../rig/index.ts';
 import { userOf } from '../scenarios/identity-snapshot.ts';
 import { account, hasToken, tokenSecret } from '../scenarios/identity-tokens.ts';
 import { World } from '../scenarios/world.ts';
@@ -13,6 +13,8 @@ import { World } from '../scenarios/world.ts';
 setDefaultTimeout(180_000);
 
 const CONTROLLERS = 'serviceaccount-token,serviceaccount,clusterrole-aggregation';
+const CALM_LOOKS = 5;
+const CALM_EVERY_MS = 500;
 const FLAGS = [
   `--controllers=${CONTROLLERS}`,
   '--leader-elect-lease-duration=3s',
@@ -32,19 +34,9 @@ async function versions(world: World): Promise<string[]> {
 }
 
 /** The same versions for a while: the last syncs are over. */
-async function settled(world: World): Promise<string[]> {
-  let last: string[] = [];
-  let calm = 0;
-  await eventually(
-    async () => {
-      const now = await versions(world);
-      calm = now.join() === last.join() ? calm + 1 : 0;
-      last = now;
-      return calm >= 5;
-    },
-    { everyMs: 500, describe: 'versions at rest' },
-  );
-  return last;
+function settled(world: World): Promise<string[]> {
+  const options = { looks: CALM_LOOKS, everyMs: CALM_EVERY_MS, describe: 'versions at rest' };
+  return atRest(() => versions(world), options);
 }
 
 /** The manager leads and works: it fills a Secret. Gives the token. */

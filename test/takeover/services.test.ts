@@ -3,7 +3,7 @@
  * written. A Holdfast that was killed goes on from its file: no slice is made twice, none is lost.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { type Cluster, eventually, type Manager, type Obj, startCluster } from '../rig/index.ts';
+import { atRest, type Cluster, type Manager, type Obj, startCluster } from '../rig/index.ts';
 import {
   createNodes,
   endPod,
@@ -19,6 +19,8 @@ import { World } from '../scenarios/world.ts';
 
 setDefaultTimeout(180_000);
 
+const CALM_LOOKS = 5;
+const CALM_EVERY_MS = 500;
 const FLAGS = [
   '--controllers=endpoint,endpointslice,endpointslicemirroring',
   '--max-endpoints-per-slice=3',
@@ -93,19 +95,9 @@ async function furnish(): Promise<void> {
 }
 
 /** The same versions for a while: the last syncs are over. */
-async function settled(): Promise<string[]> {
-  let last: string[] = [];
-  let calm = 0;
-  await eventually(
-    async () => {
-      const now = await versions();
-      calm = now.join() === last.join() ? calm + 1 : 0;
-      last = now;
-      return calm >= 5;
-    },
-    { everyMs: 500, describe: 'versions at rest' },
-  );
-  return last;
+function settled(): Promise<string[]> {
+  const options = { looks: CALM_LOOKS, everyMs: CALM_EVERY_MS, describe: 'versions at rest' };
+  return atRest(() => versions(), options);
 }
 
 test('taken over and given back, no Endpoints and no slice is touched', async () => {
@@ -128,33 +120,37 @@ test('taken over and given back, no Endpoints and no slice is touched', async ()
   await reference.waitExit();
 });
 
-test('killed again and again while pods come and go, it neither loses nor doubles an address', async () => {
-  world = new World(cluster, await cluster.namespace('killed'));
-  let holdfast = await cluster.startHoldfast({ flags: FLAGS });
-  await pods(world, 8);
-  await world.create(service());
-  await shows(world, '8 ready', 3);
-  const { stateDir, runtimeDir } = holdfast;
-  for (let round = 0; round < 4; round++) {
-    const changes = (async () => {
-      await endPod(world, `web-${round + 1}`);
-      await pod(world, `web-${round + 21}`);
-      await podStatus(world, 'web-8', { ready: round % 2 === 1 });
-      await pod(world, `web-${round + 41}`);
-    })();
-    await Bun.sleep(40 * round);
-    holdfast.kill('SIGKILL');
-    await holdfast.waitExit();
-    await changes;
-    holdfast = await cluster.startHoldfast({ flags: FLAGS, stateDir, runtimeDir });
-    const ready = 8 + round + (round % 2);
-    await shows(world, round % 2 === 1 ? `${ready} ready` : `${ready} ready, 1 not`);
-    const addresses = (
-      await slicesHold(world, round % 2 === 1 ? `${ready} ready` : `${ready} ready, 1 not`)
-    )
-      .flatMap((slice) => slice.endpoints ?? [])
-      .map((endpoint) => endpoint.addresses[0]);
-    expect(new Set(addresses).size).toBe(addresses.length);
-  }
-  await holdfast.stop();
-});
+test.each([['kept'], ['lost']])(
+  'killed again and again while pods come and go, its memory %s, it neither loses nor doubles an address',
+  async (memory) => {
+    world = new World(cluster, await cluster.namespace('killed'));
+    let holdfast = await cluster.startHoldfast({ flags: FLAGS });
+    await pods(world, 8);
+    await world.create(service());
+    await shows(world, '8 ready', 3);
+    const { stateDir, runtimeDir } = holdfast;
+    const folders = memory === 'kept' ? { stateDir, runtimeDir } : {};
+    for (let round = 0; round < 4; round++) {
+      const changes = (async () => {
+        await endPod(world, `web-${round + 1}`);
+        await pod(world, `web-${round + 21}`);
+        await podStatus(world, 'web-8', { ready: round % 2 === 1 });
+        await pod(world, `web-${round + 41}`);
+      })();
+      await Bun.sleep(40 * round);
+      holdfast.kill('SIGKILL');
+      await holdfast.waitExit();
+      await changes;
+      holdfast = await cluster.startHoldfast({ flags: FLAGS, ...folders });
+      const ready = 8 + round + (round % 2);
+      await shows(world, round % 2 === 1 ? `${ready} ready` : `${ready} ready, 1 not`);
+      const addresses = (
+        await slicesHold(world, round % 2 === 1 ? `${ready} ready` : `${ready} ready, 1 not`)
+      )
+        .flatMap((slice) => slice.endpoints ?? [])
+        .map((endpoint) => endpoint.addresses[0]);
+      expect(new Set(addresses).size).toBe(addresses.length);
+    }
+    await holdfast.stop();
+  },
+);

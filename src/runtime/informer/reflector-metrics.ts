@@ -1,6 +1,6 @@
 /** Families of the reflectors by resource: Holdfast's own, and upstream's of its informers. */
 import { type Resource, resourceId } from '../../api/resource.ts';
-import type { Metrics } from '../metrics.ts';
+import { type Metrics, tally } from '../metrics.ts';
 
 const COMPONENT = 'kube-controller-manager';
 const LATENCY_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -44,14 +44,22 @@ export function createReflectorMetrics(metrics: Metrics): ReflectorMetrics {
     ['resource'],
   );
   const informers = informerFamilies(metrics);
+  const changes = new Map<string, (amount: number) => void>();
+  const changed = (resource: string): ((amount: number) => void) => {
+    const known = changes.get(resource);
+    if (known !== undefined) return known;
+    const made = tally(events, { resource });
+    changes.set(resource, made);
+    return made;
+  };
   return {
     followed: informers.followed,
     watchStarted: (resource) => watches.inc({ resource }),
     listed: (resource, how) => lists.inc({ resource, how }),
     failed: (resource) => failures.inc({ resource }),
-    events: (resource, changed, durationMs) => {
-      events.inc({ resource }, changed);
-      if (changed > 0) informers.processed(resource, durationMs);
+    events: (resource, count, durationMs) => {
+      changed(resource)(count);
+      if (count > 0) informers.processed(resource, durationMs);
     },
     verified: (resource, count) => missed.inc({ resource }, count),
   };
