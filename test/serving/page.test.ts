@@ -1,11 +1,14 @@
 /** The page of a running process, read by a real browser, from `/` to what fails and why. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { replicaSet } from '../builders/index.ts';
 import {
   type Cluster,
   eventually,
   type HoldfastManager,
   type Obj,
+  REPOSITORY,
   startCluster,
 } from '../rig/index.ts';
 import { Browser, chromium, inFront } from './browser.ts';
@@ -23,7 +26,9 @@ let namespace: string;
 beforeAll(async () => {
   cluster = await startCluster();
   const flags = ['--controllers=replicaset-controller,resourcequota-controller'];
-  leader = await cluster.startHoldfast({ flags, compiled: true });
+  // The page must be in the binary too; `make test` builds it first.
+  const compiled = existsSync(join(REPOSITORY, 'dist', 'holdfast'));
+  leader = await cluster.startHoldfast({ flags, compiled });
   await leader.waitServing();
   await eventually(async () => (await textOf(leader, '/')).includes('leading'));
   standby = await cluster.startHoldfast({ flags });
