@@ -16,7 +16,7 @@ GIVEN_KUBECONFIG := $(if $(filter command line,$(origin KUBECONFIG)),$(KUBECONFI
 .PHONY: help
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | \
-	  awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
+	  awk -F ':.*## ' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 
 .PHONY: run
 run: $(if $(GIVEN_KUBECONFIG),need-node,need-all) $(BINARY) ## Try it: a small cluster with Holdfast and a sample (KUBECONFIG=FILE: your own cluster; ARGS=flags)
@@ -43,9 +43,22 @@ rig: need-all ## Build the real etcd and Kubernetes binaries of the test rig (mi
 	@test/rig/build.sh
 	@test/rig/metrics-server/build.sh
 
+.PHONY: kine
+kine: need-all $(BINARY) ## Restart, takeover and crash tests with kine and SQLite where etcd is (wants a C compiler)
+	@HOLDFAST_RIG_STORAGE=kine $(BUN) test --timeout=280000 test/restart test/takeover test/crash
+
 .PHONY: bench
 bench: need-all $(BINARY) ## Measure Holdfast against the reference manager (ARGS="--quick" for a short run)
 	@$(BUN) scripts/bench.ts $(ARGS)
+
+.PHONY: release
+release: need-node $(STAMP) ## Binaries and packages for all machines, with checksums and contents, in dist/release
+	@scripts/need.sh dpkg-deb=1.19
+	@$(BUN) scripts/release.ts $(ARGS)
+
+.PHONY: release-check
+release-check: need-node $(STAMP) ## Compile each binary in two folders and compare the bytes
+	@$(BUN) scripts/release-check.ts $(ARGS)
 
 .PHONY: lint
 lint: $(STAMP) ## Check style and types

@@ -1,12 +1,17 @@
-/** Compiles dist/holdfast. `--target bun-linux-arm64` and the like build for another machine. */
+/**
+ * Compiles dist/holdfast. `--runtime FILE` puts another machine's Bun into it (`make release` does
+ * so for each target), `--metafile FILE` writes down what was bundled.
+ */
 import { existsSync, mkdirSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 const ROOT = join(import.meta.dir, '..');
 const { values } = parseArgs({
   options: {
     target: { type: 'string' },
+    runtime: { type: 'string' },
+    metafile: { type: 'string' },
     outfile: { type: 'string', default: 'dist/holdfast' },
   },
 });
@@ -27,9 +32,13 @@ function buildDate(): string {
   return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
+function given(name: string, value: string | undefined): string[] {
+  return value === undefined ? [] : [`--${name}=${value}`];
+}
+
 async function build(): Promise<number> {
   const outfile = resolve(ROOT, values.outfile);
-  mkdirSync(join(ROOT, 'dist'), { recursive: true });
+  mkdirSync(dirname(outfile), { recursive: true });
   const define = (name: string, value: string) => ['--define', `${name}=${JSON.stringify(value)}`];
   const run = Bun.spawn(
     [
@@ -44,7 +53,9 @@ async function build(): Promise<number> {
       '--no-compile-autoload-dotenv',
       '--no-compile-autoload-bunfig',
       '--root=src',
-      ...(values.target ? [`--target=${values.target}`] : []),
+      ...given('target', values.target),
+      ...given('compile-executable-path', values.runtime),
+      ...given('metafile', values.metafile),
       ...define('HOLDFAST_COMMIT', await commit()),
       ...define('HOLDFAST_BUILD_DATE', buildDate()),
       `--outfile=${outfile}`,

@@ -13,7 +13,7 @@ const code = await runCli(process.argv.slice(2), {
   terminal,
   clock: systemClock(),
   pid: process.pid,
-  runManager: (options) =>
+  runManager: (options, reread) =>
     runHoldfast(options, CONTROLLERS, {
       env: process.env,
       write: (lines) => process.stderr.write(`${lines}\n`),
@@ -24,6 +24,7 @@ const code = await runCli(process.argv.slice(2), {
         }
       }),
       onReload: (callback) => process.on('SIGHUP', callback),
+      reread,
     }),
 });
 process.exit(code);

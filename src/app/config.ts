@@ -20,6 +20,7 @@ import {
 import type { ControllerDefinition, ControllerFlags } from '../runtime/controller.ts';
 import type { LoggerOptions } from '../runtime/log.ts';
 import type { MetricRules } from '../runtime/metric-rules.ts';
+import type { ServiceEnvironment } from '../service/index.ts';
 import { VERSION } from '../version.ts';
 
 /** Whoever runs it needs its key; others needn't be able to read that. */
@@ -60,6 +61,8 @@ export interface RunConfig {
   };
   readonly election: Pick<ElectionOptions, 'lease' | 'times'> & { readonly enabled: boolean };
   readonly serving: ServeOptions;
+  /** What systemd said in the environment. */
+  readonly service: ServiceEnvironment;
   /** The controllers to run, chosen by --controllers and gates. */
   readonly definitions: readonly ControllerDefinition[];
   readonly startIntervalMs: number;
@@ -177,6 +180,7 @@ export function runConfig(
     },
     election: electionOf(options),
     serving: servingOf(options, authentication, authorization),
+    service: environment,
     startIntervalMs: generic.controllerStartIntervalMs,
     stopTimeoutMs: generic.controllerShutdownTimeoutMs,
     gates: options.gates.all(),

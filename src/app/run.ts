@@ -15,11 +15,14 @@ import { createLogger, type RootLogger } from '../runtime/log.ts';
 import { createLogStreams, type LogStreams } from '../runtime/log-streams.ts';
 import { createMetrics, type ServedMetrics } from '../runtime/metrics.ts';
 import { type Random, systemRandom } from '../runtime/random.ts';
+import { openService, type Service } from '../service/index.ts';
 import { type OpenedStore, openStore, type ProcessLock, takeProcessLock } from '../store/index.ts';
 import { type RunConfig, runConfig } from './config.ts';
 import { answerForgetRequests } from './forgetting.ts';
 import { Leadership } from './leadership.ts';
 import { recordStoreHealth, recordWhatThisIs } from './metrics.ts';
+import { reloadLogLevel } from './reload.ts';
+import { followService } from './service.ts';
 import { createStatus } from './status.ts';
 import { learnTrust } from './trust.ts';
 
@@ -41,6 +44,8 @@ export interface World {
   readonly stopAsked: Promise<string>;
   /** Calls back at each SIGHUP. */
   onReload(callback: () => void): void;
+  /** The options as the command line and its file give them now. Throws what is refused. */
+  reread(): Options;
 }
 
 interface Parts {
@@ -49,6 +54,7 @@ interface Parts {
   readonly log: RootLogger;
   readonly metrics: ServedMetrics;
   readonly config: RunConfig;
+  readonly service: Service;
 }
 
 /** Runs until asked to stop; gives the exit code. Problems at the start are logged, code 1. */
@@ -64,14 +70,14 @@ export async function runHoldfast(
   try {
     const config = runConfig(options, controllers, world.env);
     sayWhatIsUnusual(config, log);
-    const parts = {
-      clock,
-      random: systemRandom(),
-      log,
-      metrics: createMetrics(config.metricRules),
-      config,
-    };
-    return await runParts(parts, world);
+    const service = openService(config.service, { clock, log, pid: process.pid });
+    const random = systemRandom();
+    const metrics = createMetrics(config.metricRules);
+    try {
+      return await runParts({ clock, random, log, metrics, config, service }, options, world);
+    } finally {
+      service.close();
+    }
   } catch (error) {
     log.error('command failed', error);
     return 1;
@@ -99,8 +105,8 @@ function sayWhatIsUnusual(config: RunConfig, log: RootLogger): void {
   }
 }
 
-async function runParts(parts: Parts, world: World): Promise<number> {
-  const { clock, random, log, metrics, config } = parts;
+async function runParts(parts: Parts, options: Options, world: World): Promise<number> {
+  const { clock, random, log, metrics, config, service } = parts;
   recordWhatThisIs(metrics, config);
   const lock = takeLock(parts);
   const opened = await openStore({ ...config.state, clock, log, random });
@@ -111,14 +117,21 @@ async function runParts(parts: Parts, world: World): Promise<number> {
   const fenced = createClientFactory(clientConfig, clientOptions(parts, elector.fence));
   const leadership = new Leadership({ ...parts, opened, elector, open, fenced });
   const serving = await startServing(parts, leadership, opened, elector);
-  world.onReload(() => serving?.reload());
+  world.onReload(() =>
+    service.reload(() => {
+      serving?.reload();
+      reloadLogLevel(log, options, world.reread);
+    }),
+  );
   leadership.start();
   const stopped = new AbortController();
   answerForgetRequests({ ...parts, dir: config.state.dir, opened, leadership }, stopped.signal);
+  followService(service, elector, opened.store);
   log.info('Started', { version: config.version, identity: elector.identity, server: open.server });
   const reason = await world.stopAsked;
   log.info('Stopping', { reason });
   stopped.abort();
+  service.stopping(`Stopping: ${reason}`);
   await leadership.stop();
   opened.store.commit();
   await elector.release();

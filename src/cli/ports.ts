@@ -19,8 +19,11 @@ export interface CliPorts {
   readonly terminal: Terminal;
   readonly clock: Pick<Clock, 'now' | 'sleep'>;
   readonly pid: number;
-  /** Runs the controllers until the process is to end; gives the exit code. */
-  runManager(options: Options): Promise<number>;
+  /**
+   * Runs the controllers until the process is to end; gives the exit code. `reread` understands the
+   * command line and the file of --config anew; it throws what is refused.
+   */
+  runManager(options: Options, reread: () => Options): Promise<number>;
 }
 
 /** One option of a subcommand. */

@@ -1,5 +1,5 @@
 /** `holdfast run`, and what happens without a subcommand: the controller manager itself. */
-import { helpText, parseOptions, type Refusal, usageText } from '../options/index.ts';
+import { helpText, type Options, parseOptions, type Refusal, usageText } from '../options/index.ts';
 import { createLogger } from '../runtime/log.ts';
 import type { CliPorts, CommandRow } from './ports.ts';
 import { kubernetesVersionText } from './version.ts';
@@ -27,6 +27,13 @@ async function reportRefusal({ stage, message }: Refusal, ports: CliPorts): Prom
   await terminal.err(`${usage}Error: ${message}\n`);
 }
 
+/** Throws an Error where the first reading would have been refused. */
+function optionsAgain(argv: readonly string[], { env, program }: CliPorts): Options {
+  const result = parseOptions(argv, env, { program });
+  if (result.kind === 'options') return result.options;
+  throw new Error(result.kind === 'refused' ? result.refusal.message : 'no options were given');
+}
+
 /** Runs the manager with its flags; gives the exit code. */
 export async function runManagerCommand(argv: readonly string[], ports: CliPorts): Promise<number> {
   const { terminal, program } = ports;
@@ -43,6 +50,6 @@ export async function runManagerCommand(argv: readonly string[], ports: CliPorts
       await reportRefusal(result.refusal, ports);
       return 1;
     case 'options':
-      return ports.runManager(result.options);
+      return ports.runManager(result.options, () => optionsAgain(argv, ports));
   }
 }

@@ -68,6 +68,8 @@ describe('options', () => {
       serviceHost: '10.0.0.1',
       servicePort: '443',
       notifySocket: '',
+      watchdogUsec: '',
+      watchdogPid: '',
     });
   });
 

@@ -118,6 +118,9 @@ export interface EnvironmentOptions {
   readonly servicePort: string;
   /** systemd's socket for readiness, "" without systemd. */
   readonly notifySocket: string;
+  /** Microseconds of silence that systemd's watchdog bears and whom it watches, "" without one. */
+  readonly watchdogUsec: string;
+  readonly watchdogPid: string;
 }
 
 export interface Options {
@@ -285,6 +288,8 @@ export function buildOptions(parts: OptionParts): Options {
       serviceHost: env.KUBERNETES_SERVICE_HOST ?? '',
       servicePort: env.KUBERNETES_SERVICE_PORT ?? '',
       notifySocket: env.NOTIFY_SOCKET ?? '',
+      watchdogUsec: env.WATCHDOG_USEC ?? '',
+      watchdogPid: env.WATCHDOG_PID ?? '',
     },
     effective: values.effective(),
     configz: configzObject(values, migration),

@@ -1,6 +1,7 @@
 /** The only place that reads the time. Everything else is handed a Clock. */
-import { dlopen, FFIType, ptr } from 'bun:ffi';
+import { FFIType, ptr } from 'bun:ffi';
 import { readFileSync } from 'node:fs';
+import { openCLibrary } from './c-library.ts';
 import { TIMER_STEP_MAX_MS } from './limits.ts';
 
 /** A timer that can be cancelled. */
@@ -20,30 +21,30 @@ export interface Clock {
   sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
 }
 
+const CLOCK_MONOTONIC = 1;
 const CLOCK_BOOTTIME = 7;
-const C_LIBRARIES = [
-  'libc.so.6',
-  `libc.musl-${process.arch === 'x64' ? 'x86_64' : 'aarch64'}.so.1`,
-];
 
-function bootTimeOfLibc(library: string): (() => number) | undefined {
-  try {
-    const libc = dlopen(library, {
-      clock_gettime: { args: [FFIType.i32, FFIType.ptr], returns: FFIType.i32 },
-    });
-    // A real ArrayBuffer: the memory of a small typed array may move once its buffer is asked for.
-    const memory = new ArrayBuffer(16);
-    const words = new Uint32Array(memory);
-    const address = ptr(memory);
-    const read = libc.symbols.clock_gettime;
-    if (read(CLOCK_BOOTTIME, address) !== 0) return undefined;
-    return () => {
-      read(CLOCK_BOOTTIME, address);
-      return (words[0] ?? 0) * 1e3 + (words[2] ?? 0) / 1e6;
-    };
-  } catch {
-    return undefined;
-  }
+/** Reads one of the kernel's clocks in milliseconds; undefined where the C library can't be asked. */
+function kernelClock(id: number): (() => number) | undefined {
+  const libc = openCLibrary({
+    clock_gettime: { args: [FFIType.i32, FFIType.ptr], returns: FFIType.i32 },
+  });
+  if (libc === undefined) return undefined;
+  // A real ArrayBuffer: the memory of a small typed array may move once its buffer is asked for.
+  const memory = new ArrayBuffer(16);
+  const words = new Uint32Array(memory);
+  const address = ptr(memory);
+  const read = libc.clock_gettime;
+  if (read(id, address) !== 0) return undefined;
+  return () => {
+    read(id, address);
+    return (words[0] ?? 0) * 1e3 + (words[2] ?? 0) / 1e6;
+  };
+}
+
+/** CLOCK_MONOTONIC in microseconds, as systemd wants it beside RELOADING=1; 0 if it can't be read. */
+export function kernelMonotonicUs(): number {
+  return Math.floor((kernelClock(CLOCK_MONOTONIC)?.() ?? 0) * 1e3);
 }
 
 function bootTimeOfProc(): number {
@@ -53,11 +54,7 @@ function bootTimeOfProc(): number {
 
 /** Reads CLOCK_BOOTTIME: 60 ns through the C library, else /proc/uptime in steps of 10 ms. */
 function openBootTime(): () => number {
-  for (const library of C_LIBRARIES) {
-    const read = bootTimeOfLibc(library);
-    if (read !== undefined) return read;
-  }
-  return bootTimeOfProc;
+  return kernelClock(CLOCK_BOOTTIME) ?? bootTimeOfProc;
 }
 
 /** Waits on any clock's timers: resolves after `delayMs` or when `signal` aborts. Never rejects. */

@@ -219,3 +219,10 @@ export const STORE_RATE_WINDOW_MS = 3_600_000;
 export const STORE_RATE_STEPS = 60;
 export const TRUST_LOOKUP_INTERVAL_MS = 60_000;
 export const EVENT_MEMORY_INTERVAL_MS = 10_000;
+
+// systemd
+/** How often systemd hears of a start that is still under way, and how long it is to wait after. */
+export const SERVICE_START_LOOK_MS = 1_000;
+export const SERVICE_START_EXTENSION_MS = 30_000;
+/** How often the status line is looked at without a watchdog. */
+export const SERVICE_LOOK_INTERVAL_MS = 10_000;

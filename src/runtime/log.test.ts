@@ -134,3 +134,15 @@ test('quoteGo writes what strconv.Quote writes', () => {
   );
   expect(quoteGo('plain text')).toBe('"plain text"');
 });
+
+test('other levels of modules count at once, also in loggers made before', () => {
+  const { log, lines } = capture({ vmodule: levels({ 'replica*': 4 }) });
+  const replicas = log.named('replicaset');
+  const jobs = log.named('job');
+  const both = () => [replicas.enabled(4), jobs.enabled(2), log.enabled(1)];
+  expect(both()).toEqual([true, false, false]);
+  log.setModuleLevels(levels({ job: 2 }));
+  expect(both()).toEqual([false, true, false]);
+  jobs.v(2).info('now');
+  expect(lines).toHaveLength(1);
+});

@@ -49,6 +49,8 @@ export interface LoggerOptions {
 export interface RootLogger extends Logger {
   verbosity(): number;
   setVerbosity(level: number): void;
+  /** Other patterns of --vmodule from now on. */
+  setModuleLevels(levels: readonly ModuleLevel[]): void;
   /** Lines that were lost because `write` threw. */
   lostLines(): number;
 }
@@ -67,9 +69,15 @@ function globRegExp(pattern: string): RegExp {
   }
 }
 
+type Patterns = readonly { readonly match: RegExp; readonly level: number }[];
+
+function patternsOf(levels: readonly ModuleLevel[]): Patterns {
+  return levels.map(({ pattern, level }) => ({ match: globRegExp(pattern), level }));
+}
+
 interface Sink {
   readonly options: LoggerOptions;
-  readonly patterns: readonly { readonly match: RegExp; readonly level: number }[];
+  patterns: Patterns;
   verbosity: number;
   lost: number;
 }
@@ -80,14 +88,14 @@ class ModuleLogger implements Logger {
   readonly #sink: Sink;
   readonly #module: string;
   readonly #fields: readonly Pair[];
-  /** Level that --vmodule grants this module. */
-  readonly #granted: number;
+  /** Level that the patterns of --vmodule grant this module, and which patterns these were. */
+  #granted = 0;
+  #patterns: Patterns = [];
 
   constructor(sink: Sink, module: string, fields: readonly Pair[]) {
     this.#sink = sink;
     this.#module = module;
     this.#fields = fields;
-    this.#granted = sink.patterns.find(({ match }) => match.test(module))?.level ?? 0;
   }
 
   info(message: string, fields?: LogFields): void {
@@ -108,11 +116,20 @@ class ModuleLogger implements Logger {
   }
 
   enabled(level: number): boolean {
-    return level <= this.#sink.verbosity || level <= this.#granted;
+    return level <= this.#sink.verbosity || level <= this.#moduleLevel();
   }
 
   named(name: string, fields: LogFields = {}): Logger {
     return new ModuleLogger(this.#sink, name, [...this.#fields, ...Object.entries(fields)]);
+  }
+
+  #moduleLevel(): number {
+    const { patterns } = this.#sink;
+    if (patterns !== this.#patterns) {
+      this.#patterns = patterns;
+      this.#granted = patterns.find(({ match }) => match.test(this.#module))?.level ?? 0;
+    }
+    return this.#granted;
   }
 
   #print(
@@ -171,16 +188,16 @@ class ModuleLogger implements Logger {
  * upstream's JSON lines. Never throws: lines that can't be written are counted.
  */
 export function createLogger(options: LoggerOptions): RootLogger {
-  const patterns = (options.vmodule ?? []).map(({ pattern, level }) => ({
-    match: globRegExp(pattern),
-    level,
-  }));
+  const patterns = patternsOf(options.vmodule ?? []);
   const sink: Sink = { options, patterns, verbosity: options.verbosity, lost: 0 };
   const logger = new ModuleLogger(sink, options.module ?? 'main', []);
   return Object.assign(logger, {
     verbosity: () => sink.verbosity,
     setVerbosity: (level: number) => {
       sink.verbosity = level;
+    },
+    setModuleLevels: (levels: readonly ModuleLevel[]) => {
+      sink.patterns = patternsOf(levels);
     },
     lostLines: () => sink.lost,
   });

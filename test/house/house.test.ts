@@ -46,6 +46,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     packages: [/^drizzle-orm/, /^bun:sqlite$/, NODE],
   },
   lease: { folders: ['api', 'kube', 'runtime'], packages: [NODE, /^prom-client$/] },
+  service: { folders: ['runtime'], packages: [/^bun:ffi$/] },
   http: {
     folders: ['api', 'runtime', 'kube'],
     packages: [
