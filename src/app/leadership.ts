@@ -105,6 +105,32 @@ export class Leadership {
     await this.informers.stopped();
   }
 
+  /** Throws away what is stored of a resource; resolves when it was listed anew. */
+  async forget(resource: string): Promise<void> {
+    await this.#ready;
+    await this.informers.forget(resource, this.#stop.signal);
+  }
+
+  /**
+   * Throws away all that is stored but the journal and the announcements without an answer, which
+   * keep anything from being made twice. Controllers that run finish their syncs, and start again
+   * when every cache has caught up. Resolves when all was listed anew.
+   */
+  async forgetAll(resources: readonly string[]): Promise<void> {
+    await this.#ready;
+    let listing: Promise<unknown> = Promise.resolve();
+    await this.#queue(async () => {
+      const term = this.#term;
+      await this.manager.stopLeading();
+      const { work, memory, expectations, ownWrites } = this.#deps.opened.store;
+      for (const table of [work, memory, expectations, ownWrites]) table.clear();
+      listing = Promise.all(resources.map((resource) => this.forget(resource)));
+      if (term === undefined || this.#term !== term || this.#stop.signal.aborted) return;
+      await this.manager.lead({ term: term.term, followsOwn: true, seamless: false });
+    });
+    await listing;
+  }
+
   async #follow(): Promise<void> {
     const { open, opened, clock, log } = this.#deps;
     const { signal } = this.#stop;

@@ -18,6 +18,7 @@ import { type Random, systemRandom } from '../runtime/random.ts';
 import { openService, type Service } from '../service/index.ts';
 import { type OpenedStore, openStore, type ProcessLock, takeProcessLock } from '../store/index.ts';
 import { type RunConfig, runConfig } from './config.ts';
+import { answerForgetRequests } from './forgetting.ts';
 import { Leadership } from './leadership.ts';
 import { recordStoreHealth, recordWhatThisIs } from './metrics.ts';
 import { reloadLogLevel } from './reload.ts';
@@ -123,10 +124,13 @@ async function runParts(parts: Parts, options: Options, world: World): Promise<n
     }),
   );
   leadership.start();
+  const stopped = new AbortController();
+  answerForgetRequests({ ...parts, dir: config.state.dir, opened, leadership }, stopped.signal);
   followService(service, elector, opened.store);
   log.info('Started', { version: config.version, identity: elector.identity, server: open.server });
   const reason = await world.stopAsked;
   log.info('Stopping', { reason });
+  stopped.abort();
   service.stopping(`Stopping: ${reason}`);
   await leadership.stop();
   opened.store.commit();
@@ -193,7 +197,9 @@ function startElection(
 ): Elector {
   const { clock, random, log, metrics, config } = parts;
   const machine = readMachine();
-  if (!config.election.enabled) return runUnelected({ hostName: machine.hostName, random, log });
+  if (!config.election.enabled) {
+    return runUnelected({ hostName: machine.hostName, clock, random, log });
+  }
   const client = open.client('leader-election');
   const { signal } = new AbortController();
   const events = createEventRecorder({
@@ -229,9 +235,12 @@ async function startServing(
   const { config, log } = parts;
   if (config.serving.port === 0) return undefined;
   const clients = await delegatedClients(parts);
+  const { clock } = parts;
+  const { version } = config;
+  const known = { version, startedAt: clock.now(), clock, leadership, opened, elector };
   const serving = await serve(config.serving, {
     ...parts,
-    status: createStatus(config, leadership, opened.store, elector),
+    status: createStatus(config, known),
     reviews: createReviews(clients.authentication?.client, clients.authorization?.client),
     versions: config.versions,
     setVerbosity: (level) => log.setVerbosity(level),

@@ -1,19 +1,14 @@
 /** What the running process answers when asked about itself. */
-import type { Elector } from '../lease/index.ts';
 import { DEBUG_ROWS_MAX } from '../runtime/limits.ts';
-import type { StorePort } from '../runtime/ports.ts';
 import type { HealthCheck, StatusPort } from '../runtime/status.ts';
 import type { RunConfig } from './config.ts';
-import type { Leadership } from './leadership.ts';
+import { explainIn, type OverviewDeps, overviewOf } from './overview.ts';
 
 /** Ties the status port to the parts that know. */
-export function createStatus(
-  config: RunConfig,
-  leadership: Leadership,
-  store: StorePort,
-  elector: Elector,
-): StatusPort {
+export function createStatus(config: RunConfig, deps: OverviewDeps): StatusPort {
+  const { leadership, elector, opened } = deps;
   const { manager, informers } = leadership;
+  const { store } = opened;
   const some = <T>(rows: readonly T[]): readonly T[] => rows.slice(0, DEBUG_ROWS_MAX);
   return {
     healthChecks(): readonly HealthCheck[] {
@@ -41,6 +36,8 @@ export function createStatus(
       memory: () => some(store.memory.all()),
       store: () => store.health(),
     }),
+    overview: () => overviewOf(deps),
+    explain: (word) => explainIn(deps, word),
     controllerDebug() {
       return Object.fromEntries(
         manager

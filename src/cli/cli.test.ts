@@ -184,6 +184,10 @@ _holdfast; printf '%s\\n' "\${COMPREPLY[@]}"`;
   test.each([
     ['holdfast st', ['state']],
     ['holdfast state jo', ['journal']],
+    ['holdfast state le', ['lease']],
+    ['holdfast state lease --state-r', ['--state-runtime-dir']],
+    ['holdfast state objects pods --sel', ['--selector']],
+    ['holdfast state forget pods --', ['--all', '--yes', '--force', '--state-dir', '--config']],
     ['holdfast state journal --s', ['--since', '--state-dir']],
     ['holdfast state explain pods/x --o', ['--output']],
     ['holdfast --kube-api-q', ['--kube-api-qps=']],
@@ -199,7 +203,8 @@ _holdfast; printf '%s\\n' "\${COMPREPLY[@]}"`;
     for (const shell of ['bash', 'zsh', 'fish']) {
       const { code, out } = await runLine(['completion', shell]);
       expect(code).toBe(0);
-      for (const word of ['--state-dir=', '--leader-elect', 'explain', '--failing']) {
+      const words = ['--state-dir=', '--leader-elect', 'explain', 'lease', '--failing', '--all'];
+      for (const word of words) {
         expect(out).toContain(word);
       }
       expect(out).not.toContain('--node-sync-period');

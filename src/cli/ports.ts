@@ -17,7 +17,7 @@ export interface CliPorts {
   readonly program: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly terminal: Terminal;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'sleep'>;
   readonly pid: number;
   /**
    * Runs the controllers until the process is to end; gives the exit code. `reread` understands the

@@ -10,6 +10,7 @@ import type { Authenticate } from './authn.ts';
 import type { Authorize } from './authz.ts';
 import { answerHealth } from './healthz.ts';
 import { createServingMetrics, type ServingMetrics } from './metrics.ts';
+import { addPages } from './page/routes.ts';
 import {
   drawSeparator,
   flagzObject,
@@ -65,6 +66,7 @@ export function createApp(deps: AppDeps): Hono<Bindings> {
     c.json({ 'kubecontrollermanager.config.k8s.io': deps.status.configz() }),
   );
   pages(app, deps, startedAt);
+  addPages(app, deps.status);
   debug(app, deps);
   app.notFound((c) => c.body('404 page not found\n', 404, TEXT));
   return app;

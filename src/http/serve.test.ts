@@ -10,6 +10,7 @@ import { createMetrics } from '../runtime/metrics.ts';
 import { systemRandom } from '../runtime/random.ts';
 import type { HealthCheck } from '../runtime/status.ts';
 import { type Reviews, type ServeOptions, type Serving, serve } from './index.ts';
+import { sampleOverview, sampleTold } from './testing/overview.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-http-'));
 const clock = systemClock();
@@ -62,6 +63,11 @@ function deps(): Parameters<typeof serve>[1] {
       flagz: () => ({ 'b-flag': '2', 'a-flag': '1' }),
       statusz: () => ({ State: 'resumed' }),
       debug: () => ({ queues: () => [{ name: 'deployment' }] }),
+      overview: () => sampleOverview(),
+      explain: (word) =>
+        word === 'deployment/shop/search'
+          ? { told: sampleTold(), resource: 'deployments.apps', key: 'shop/search' }
+          : { problem: `nothing is known of ${word}` },
       controllerDebug: () => ({ gc: (path) => (path.endsWith('/graph') ? 'digraph' : undefined) }),
     },
     metrics: createMetrics(),
@@ -254,6 +260,37 @@ describe('pages', () => {
     const text = (await ask('/statusz', admin)).text;
     expect(text).toMatch(/Up[:= ]+0 hr 00 min \d\d sec/);
     expect(text).toContain('resumed');
+  });
+
+  test('/ is a page for those who may see it, under a strict policy', async () => {
+    expect((await ask('/')).status).toBe(403);
+    expect((await ask('/', alice)).text).toContain('cannot get path \\"/\\"');
+    expect((await ask('/', stranger)).status).toBe(401);
+    const page = await ask('/', admin);
+    expect(page.status).toBe(200);
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(page.headers.get('content-security-policy')).toStartWith(
+      "default-src 'none'; style-src",
+    );
+    expect(page.headers.get('x-frame-options')).toBe('DENY');
+    expect(page.text).toContain('shop/checkout');
+    expect((await ask('/', admin, { method: 'POST' })).status).toBe(404);
+  });
+
+  test('an object is told about as text, JSON or a page, whatever is asked for', async () => {
+    const path = '/debug/holdfast/explain/deployment/shop/search';
+    const accept = (value: string): RequestInit => ({ headers: { Accept: value } });
+    expect((await ask(path, alice)).status).toBe(403);
+    expect((await ask(path, admin)).text).toStartWith('Deployment shop/search\n\ndeployment-');
+    const json = JSON.parse((await ask(path, admin, accept('application/json'))).text);
+    expect(json).toMatchObject({ resource: 'deployments.apps', verdict: 'failing' });
+    const page = await ask(path, admin, accept('text/html,application/xhtml+xml'));
+    expect(page.text).toStartWith('<!doctype html>');
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+    const none = await ask('/debug/holdfast/explain/pod/a%2Fb/%3Cb%3E', admin, accept('text/html'));
+    expect(none.status).toBe(404);
+    expect(none.text).toContain('nothing is known of pod/a/b/&lt;b&gt;');
+    expect((await ask('/debug/holdfast/explain/%zz', admin)).status).toBe(404);
   });
 
   test('the verbosity is set by PUT alone', async () => {

@@ -6,6 +6,7 @@ import { createLogger } from '../runtime/log.ts';
 import { createMetrics } from '../runtime/metrics.ts';
 import { systemRandom } from '../runtime/random.ts';
 import { type Serving, serve } from './index.ts';
+import { sampleOverview } from './testing/overview.ts';
 
 const clock = systemClock();
 const HOST = 'Host: x\r\n';
@@ -50,6 +51,8 @@ beforeAll(async () => {
         flagz: () => ({}),
         statusz: () => ({}),
         debug: () => ({}),
+        overview: () => sampleOverview(),
+        explain: () => ({ problem: 'none' }),
         controllerDebug: () => ({}),
       },
       metrics: createMetrics({ process: 'none' }),

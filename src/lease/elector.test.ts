@@ -13,6 +13,7 @@ import type { SeenLease } from './term.ts';
 import type { ThreadEvents } from './thread.ts';
 
 const TIMES = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 };
+const SOME_DAY = Date.parse('2026-02-03T04:05:06Z');
 const LEAD: Lead = { term: 3, leaseUid: 'uid', how: 'expired', followsOwn: false };
 
 const directory = mkdtempSync(join(tmpdir(), 'holdfast-elector-'));
@@ -42,7 +43,7 @@ interface Thread {
 }
 
 class Stage {
-  readonly clock: FakeClock = fakeClock(Date.parse('2026-02-03T04:05:06Z'));
+  readonly clock: FakeClock = fakeClock(SOME_DAY);
   readonly threads: Thread[] = [];
   readonly lines: string[] = [];
   readonly events: string[] = [];
@@ -366,6 +367,7 @@ test('without election one leads from start to end', async () => {
   const lines: string[] = [];
   const leader = runUnelected({
     hostName: 'box',
+    clock: fakeClock(SOME_DAY),
     random: seededRandom(1),
     log: keepingLogger(lines),
   });
@@ -374,7 +376,7 @@ test('without election one leads from start to end', async () => {
   expect(leads).toEqual([{ term: 0, leaseUid: '', how: 'unelected', followsOwn: true }]);
   expect(leader.state()).toBe('leading');
   expect(leader.health()).toBeUndefined();
-  expect(leader.leaseInfo()).toMatchObject({ lease: '', how: 'unelected' });
+  expect(leader.leaseInfo()).toMatchObject({ lease: '', how: 'unelected', since: SOME_DAY });
   const signal = leader.fence.signal();
   expect(leader.fence.mayWrite()).toBe(true);
   await leader.release();

@@ -1,5 +1,6 @@
 /** The main thread's side of the election: terms, the write fence, and what others see of them. */
 import { FencedError } from '../api/errors.ts';
+import { timeMs } from '../api/time.ts';
 import type { WriteFence } from '../kube/index.ts';
 import type { Timer } from '../runtime/clock.ts';
 import { CANDIDATE_STOP_GRACE_MS, HEARTBEAT_MS_MAX, HEARTBEAT_MS_MIN } from '../runtime/limits.ts';
@@ -47,6 +48,7 @@ export class LeaseElector implements Elector {
   #round = 0;
   #term: Term | undefined;
   #seen: SeenLease | undefined;
+  #since: number;
   #stopped = false;
   /** A term has ended and its work is stopping. */
   #settling = false;
@@ -56,6 +58,7 @@ export class LeaseElector implements Elector {
 
   constructor(options: ElectionOptions) {
     this.#options = options;
+    this.#since = options.clock.now();
     this.#log = options.log.named('leaderelection');
     const machine = options.machine ?? readMachine();
     this.#reader = { machine, lockId: options.lockId };
@@ -131,6 +134,8 @@ export class LeaseElector implements Elector {
       lease: `${lease.namespace}/${lease.name}`,
       holder: this.#seen?.record.holderIdentity ?? '',
       term: this.#seen?.record.leaseTransitions ?? 0,
+      since: this.#since,
+      holderSince: timeMs(this.#seen?.record.acquireTime),
     };
     if (term === undefined) return { ...info, heldForMs: 0 };
     const heldForMs = this.#held() ? this.#cells.heldUntil() - Math.floor(now) : 0;
@@ -186,6 +191,7 @@ export class LeaseElector implements Elector {
       return;
     }
     this.#term = { lead, abort: new AbortController() };
+    this.#since = this.#options.clock.now();
     this.#rules = rememberTerm(this.#rules, seen, this.#options.facts, this.#reader);
     this.#see(seen);
     this.#metrics.leading(true);
@@ -214,6 +220,7 @@ export class LeaseElector implements Elector {
     const term = this.#term;
     if (term === undefined) return false;
     this.#term = undefined;
+    this.#since = this.#options.clock.now();
     this.#expiry?.cancel();
     term.abort.abort(new FencedError());
     this.#metrics.leading(false);

@@ -1,4 +1,5 @@
 /** Leader election: the door of this folder. */
+import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Random } from '../runtime/random.ts';
 import { LeaseElector } from './elector.ts';
@@ -23,6 +24,7 @@ export function runElected(options: ElectionOptions): Elector {
 
 /** Leads without election (`--leader-elect=false`). */
 export function runUnelected(options: {
+  readonly clock: Clock;
   readonly hostName: string;
   readonly random: Random;
   readonly log: Logger;

@@ -25,6 +25,10 @@ export interface LeaseInfo {
   readonly holder: string;
   /** leaseTransitions as last seen. */
   readonly term: number;
+  /** Wall time at which this process began to lead, to stand by or to stop, ms. */
+  readonly since: number;
+  /** When the holder as last seen took the Lease, by its own clock, ms; 0: not known. */
+  readonly holderSince: number;
   /** How the present term was won, absent while not leading. */
   readonly how?: LeadHow;
   /** Milliseconds since the last renewal of ours, absent while not leading. */

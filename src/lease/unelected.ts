@@ -1,6 +1,7 @@
 /** `--leader-elect=false`: this process leads from its start to its end and asks nobody. */
 import { FencedError } from '../api/errors.ts';
 import type { WriteFence } from '../kube/index.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Random } from '../runtime/random.ts';
 import { type LeadCallback, TermListeners } from './listeners.ts';
@@ -17,7 +18,10 @@ export class UnelectedLeader implements Elector {
   readonly #listeners: TermListeners;
   readonly #abort = new AbortController();
 
-  constructor(options: { hostName: string; random: Random; log: Logger }) {
+  readonly #since: number;
+
+  constructor(options: { hostName: string; clock: Clock; random: Random; log: Logger }) {
+    this.#since = options.clock.now();
     this.identity = `${options.hostName}_${options.random.uuid()}`;
     this.#listeners = new TermListeners(options.log);
     const { signal } = this.#abort;
@@ -50,7 +54,8 @@ export class UnelectedLeader implements Elector {
     const { identity } = this;
     const leading = this.state() === 'leading';
     const heldForMs = leading ? Number.MAX_SAFE_INTEGER : 0;
-    const info = { identity, state: this.state(), lease: '', holder: '', term: 0, heldForMs };
+    const nobody = { lease: '', holder: '', term: 0, holderSince: 0 };
+    const info = { identity, state: this.state(), ...nobody, since: this.#since, heldForMs };
     return leading ? { ...info, how: LEAD.how } : info;
   }
 }

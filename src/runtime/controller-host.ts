@@ -27,6 +27,7 @@ import { createOwnWrites, type OwnWrites } from './own-writes.ts';
 import { createPodControl } from './pod-control.ts';
 import { createLimiter } from './queue/limiter.ts';
 import type { QueueMetrics } from './queue/metrics.ts';
+import type { QueueSummary } from './queue/summary.ts';
 import type { FrameworkQueue } from './queue/types.ts';
 import { storedWork } from './queue/work-rows.ts';
 import { createWorkQueue } from './queue/workqueue.ts';
@@ -180,6 +181,10 @@ export class ControllerHost {
 
   queueSnapshots(): object[] {
     return this.#queues.map((queue) => ({ controller: this.name, ...queue.snapshot() }));
+  }
+
+  queueSummaries(): QueueSummary[] {
+    return this.#queues.map((queue) => queue.summary());
   }
 
   /** As upstream's `<controller>_stale_sync_skips_total`. */

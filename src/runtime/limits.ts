@@ -63,7 +63,24 @@ export const REOPEN_DELAY_MS_MAX = 300_000;
 export const QUICK_CHECK_DELAY_MS = 60_000;
 /** How long the CLI's reader waits for a lock. */
 export const INSPECT_BUSY_WAIT_MS = 2_000;
+/** How often the process looks whether it was asked to forget something. */
+export const FORGET_LOOK_INTERVAL_MS = 1_000;
+/** It answers after this even if the server has not listed everything anew by then. */
+export const FORGET_RELIST_WAIT_MS = 30_000;
+/** The asker gives up after this without an answer. */
+export const FORGET_ANSWER_WAIT_MS = 60_000;
+export const FORGET_FILE_BYTES_MAX = 64 * 1024;
 export const INSPECT_ROWS_MAX = 1_000;
+/** Of one object explained: what it owns, and reconciles and writes about it. */
+export const EXPLAIN_RELATIVES_MAX = 100;
+export const EXPLAIN_JOURNAL_ROWS_MAX = 50;
+/** Reconciles that the process looks through for one object. */
+export const EXPLAIN_JOURNAL_LOOK_MAX = 2_000;
+/** How many relatives a sentence names. */
+export const EXPLAIN_NAMED_MAX = 5;
+
+/** How often at most the writer notes in the file what it has written. */
+export const WRITES_NOTED_INTERVAL_MS = 10 * 60_000;
 
 // Framework
 export const EXPECTATION_TIMEOUT_MS = 5 * 60_000;
@@ -189,6 +206,19 @@ export const ACCESS_CACHE_ENTRIES_MAX = 1_024;
 export const ACCESS_REVIEW_TIMEOUT_MS = 10_000;
 export const CERTIFICATE_RELOAD_INTERVAL_MS = 60_000;
 export const DEBUG_ROWS_MAX = 1_000;
+/** Failing keys of one queue that the page names. */
+export const OVERVIEW_FAILING_MAX = 50;
+/** Of the page: failing keys of all queues, watched resources, reconciles. */
+export const OVERVIEW_FAILING_ROWS_MAX = 100;
+export const OVERVIEW_WATCH_ROWS_MAX = 150;
+export const OVERVIEW_JOURNAL_ROWS_MAX = 40;
+/** The page asks to be read again after this. */
+export const OVERVIEW_REFRESH_SECONDS = 10;
+/** Rates of queues are of the last minute, those of the state file of the last hour. */
+export const QUEUE_RATE_WINDOW_MS = 60_000;
+export const QUEUE_RATE_STEPS = 12;
+export const STORE_RATE_WINDOW_MS = 3_600_000;
+export const STORE_RATE_STEPS = 60;
 export const TRUST_LOOKUP_INTERVAL_MS = 60_000;
 export const EVENT_MEMORY_INTERVAL_MS = 10_000;
 

@@ -169,6 +169,8 @@ export interface StoreHealth {
   readonly commits: number;
   readonly commitErrors: number;
   readonly bytesWritten: number;
+  readonly bytesLastHour: number;
+  readonly commitsLastHour: number;
   readonly tornResources: readonly string[];
 }
 

@@ -99,10 +99,10 @@ describe('the inspector', () => {
     expect(inspect.work({ failing: true }).map((row) => row.key)).toEqual(['default/web-1']);
     expect(inspect.work({ queue: 'deployment' })).toHaveLength(1);
     expect(inspect.watches(START)).toEqual([
-      { resource: 'deployments.apps', resourceVersion: '9', ageMs: 5_000, rows: 1 },
-      { resource: 'nodes', resourceVersion: '9', ageMs: 5_000, rows: 0 },
-      { resource: 'pods', resourceVersion: '9', ageMs: 5_000, rows: 2 },
-      { resource: 'replicasets.apps', resourceVersion: '9', ageMs: 5_000, rows: 1 },
+      { resource: 'deployments.apps', resourceVersion: '9', ageMs: 5_000, rows: 1, how: '' },
+      { resource: 'nodes', resourceVersion: '9', ageMs: 5_000, rows: 0, how: '' },
+      { resource: 'pods', resourceVersion: '9', ageMs: 5_000, rows: 2, how: '' },
+      { resource: 'replicasets.apps', resourceVersion: '9', ageMs: 5_000, rows: 1, how: '' },
     ]);
     expect(inspect.objects({ resource: 'pods' }).map((row) => row.key)).toEqual([
       'default-2/other',

@@ -6,7 +6,10 @@ import { Database } from 'bun:sqlite';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { and, asc, count, desc, eq, gt, gte, lt, type SQL, sql } from 'drizzle-orm';
-import { INSPECT_BUSY_WAIT_MS, INSPECT_ROWS_MAX } from '../runtime/limits.ts';
+import { parseJson } from '../api/json.ts';
+import type { KubeObject } from '../api/types/index.ts';
+import { FACT_HOW } from '../runtime/informer/noted-how.ts';
+import { INSPECT_BUSY_WAIT_MS, INSPECT_ROWS_MAX, SCAN_PAGE_ROWS } from '../runtime/limits.ts';
 import type {
   ExpectationRow,
   IntentRow,
@@ -16,9 +19,10 @@ import type {
   OwnWriteRow,
   WorkRow,
 } from '../runtime/ports.ts';
+import { pluralsOf } from '../runtime/subjects.ts';
 import { closeConnection, describeError } from './connection.ts';
+import { type ExplainOptions, type Explanation, explainObject } from './explain/rows.ts';
 import { type CheckReport, checkFile, type StoreStats, statsOf } from './inspect-check.ts';
-import { type Explanation, explainObject } from './inspect-explain.ts';
 import { unknownMigration } from './migrate.ts';
 import {
   expectations,
@@ -33,6 +37,7 @@ import {
 } from './schema.ts';
 import { STATE_FILE } from './state-dir.ts';
 import { asDrizzle, type Drizzle } from './statements.ts';
+import { FACT_WRITES, type NotedWrites, notedWrites } from './write-counts.ts';
 
 /** The sign that sorts right after the slash of a key. */
 const AFTER_SLASH = '0';
@@ -58,6 +63,8 @@ export interface WatchView {
   /** ms since the last event or bookmark; undefined without a resume point. */
   readonly ageMs: number | undefined;
   readonly rows: number;
+  /** How the last process got it: "resumed", "listed", "delta"; "" if it did not say. */
+  readonly how: string;
 }
 
 /** A stored object without its JSON. */
@@ -83,6 +90,13 @@ export interface JournalFilter {
   readonly limit?: number;
 }
 
+export interface ObjectFilter {
+  readonly resource: string;
+  readonly namespace?: string;
+  readonly limit?: number;
+  readonly matches?: (labels: Readonly<Record<string, string>>) => boolean;
+}
+
 /** The state file as people look at it. Every method throws SQLite's errors. */
 export interface Inspector {
   /** `now` in ms, here and below. */
@@ -101,7 +115,13 @@ export interface Inspector {
   journal(filter?: JournalFilter): JournalEntry[];
   stats(): StoreStats;
   check(now: number): CheckReport;
-  explain(resource: string, key: string): Explanation;
+  /** Wall time of the newest entry in the file, ms; 0 without any. */
+  newestEntryAt(): number;
+  /** Whole rows in key order whose labels match, at most `limit` (INSPECT_ROWS_MAX). */
+  objectRows(filter: ObjectFilter): ObjectRow[];
+  /** What the last process that wrote the file counted, as it noted it last. */
+  notedWrites(): NotedWrites | undefined;
+  explain(resource: string, key: string, options?: ExplainOptions): Explanation;
   /** Ids of the resources that a word may mean: "deployments.apps", "deployments", "Deployment". */
   resolveResource(word: string): string[];
   close(): void;
@@ -159,6 +179,9 @@ export function inspectConnection(client: Database, path: string): Inspector {
           .map((f) => [f.name, f.value]),
       ),
     watches: (now) => watches(db, now),
+    newestEntryAt: () => newestEntryAt(client),
+    objectRows: (filter) => objectRows(db, filter),
+    notedWrites: () => notedWrites(factOf(db, FACT_WRITES)),
     objects: (filter) => objectViews(db, filter),
     object: (resource, key) =>
       db
@@ -169,7 +192,7 @@ export function inspectConnection(client: Database, path: string): Inspector {
     journal: (filter = {}) => journalEntries(db, filter),
     stats: () => statsOf(client, path),
     check: (now) => checkFile(client, now),
-    explain: (resource, key) => explainObject(db, resource, key),
+    explain: (resource, key, options) => explainObject(db, resource, key, options),
     resolveResource: (word) => resolveResource(knownResources(db), word),
     close: () => undefined,
   };
@@ -210,6 +233,7 @@ function watches(db: Drizzle, now: number): WatchView[] {
       .map((point) => [point.resource, point]),
   );
   const rows = new Map(counted.map((entry) => [entry.resource, entry.rows]));
+  const how = howOf(factOf(db, FACT_HOW));
   return [...new Set([...points.keys(), ...rows.keys()])].sort().map((resource) => {
     const point = points.get(resource);
     return {
@@ -217,8 +241,74 @@ function watches(db: Drizzle, now: number): WatchView[] {
       resourceVersion: point?.resourceVersion ?? '',
       ageMs: point === undefined ? undefined : Math.max(0, now - point.observedAt),
       rows: rows.get(resource) ?? 0,
+      how: how[resource] ?? '',
     };
   });
+}
+
+function factOf(db: Drizzle, name: string): string | undefined {
+  return db.select().from(facts).where(eq(facts.name, name)).get()?.value;
+}
+
+function howOf(text: string | undefined): Readonly<Record<string, string>> {
+  try {
+    return text === undefined ? {} : (JSON.parse(text) as Record<string, string>);
+  } catch {
+    return {};
+  }
+}
+
+function newestEntryAt(client: Database): number {
+  const row = client
+    .query<{ at: number | null }, [string]>(
+      `SELECT max(at) AS at FROM (
+         SELECT max(observed_at) AS at FROM resume_points
+         UNION ALL SELECT max(updated_at) FROM work
+         UNION ALL SELECT max(updated_at) FROM memory
+         UNION ALL SELECT max(set_at) FROM expectations
+         UNION ALL SELECT max(sent_at) FROM intents
+         UNION ALL SELECT started_at + duration_ms FROM journal
+           WHERE id = (SELECT max(id) FROM journal)
+         UNION ALL SELECT CAST(value AS INTEGER) FROM facts WHERE name = 'store.opened_at'
+         UNION ALL SELECT value ->> '$.until' FROM facts WHERE name = ?)`,
+    )
+    .get(FACT_WRITES);
+  return Math.round(row?.at ?? 0);
+}
+
+function inNamespace(namespace: string | undefined): SQL | undefined {
+  const { key } = objects;
+  return namespace === undefined
+    ? undefined
+    : and(gte(key, `${namespace}/`), lt(key, `${namespace}${AFTER_SLASH}`));
+}
+
+/** Page by page: of many objects few may match. */
+function objectRows(db: Drizzle, filter: ObjectFilter): ObjectRow[] {
+  const { resource, key } = objects;
+  const { limit = INSPECT_ROWS_MAX, matches } = filter;
+  const found: ObjectRow[] = [];
+  let after = '';
+  for (;;) {
+    const page = db
+      .select()
+      .from(objects)
+      .where(and(eq(resource, filter.resource), inNamespace(filter.namespace), gt(key, after)))
+      .orderBy(asc(key))
+      .limit(SCAN_PAGE_ROWS)
+      .all();
+    for (const row of page) {
+      if (found.length >= limit) return found;
+      if (matches === undefined || matches(labelsIn(row.json))) found.push(row);
+    }
+    const last = page.at(-1);
+    if (last === undefined) return found;
+    after = last.key;
+  }
+}
+
+function labelsIn(json: string): Readonly<Record<string, string>> {
+  return parseJson<KubeObject>(json).metadata.labels ?? {};
 }
 
 function objectViews(
@@ -226,14 +316,10 @@ function objectViews(
   filter: { resource: string; namespace?: string; limit?: number },
 ): ObjectView[] {
   const { resource, key, uid, resourceVersion } = objects;
-  const inNamespace =
-    filter.namespace === undefined
-      ? undefined
-      : and(gte(key, `${filter.namespace}/`), lt(key, `${filter.namespace}${AFTER_SLASH}`));
   return db
     .select({ resource, key, uid, resourceVersion })
     .from(objects)
-    .where(and(eq(resource, filter.resource), inNamespace))
+    .where(and(eq(resource, filter.resource), inNamespace(filter.namespace)))
     .orderBy(asc(key))
     .limit(filter.limit ?? INSPECT_ROWS_MAX)
     .all();
@@ -266,6 +352,6 @@ function knownResources(db: Drizzle): string[] {
 export function resolveResource(known: readonly string[], word: string): string[] {
   const asked = word.toLowerCase();
   if (known.includes(asked)) return [asked];
-  const plurals = [asked, `${asked}s`, `${asked}es`, asked.replace(/y$/, 'ies')];
+  const plurals = pluralsOf(word);
   return known.filter((id) => plurals.includes(id.split('.')[0] ?? ''));
 }

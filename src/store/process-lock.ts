@@ -10,8 +10,9 @@ import { join } from 'node:path';
 import { closeConnection, describeError, isBusy } from './connection.ts';
 import { networkFileSystem } from './state-dir.ts';
 
-const LOCK_FILE = 'lock.db';
-const HOLDER_FILE = 'lock.holder';
+/** Names of the lock and of the text beside it that says who holds it. */
+export const LOCK_FILE = 'lock.db';
+export const HOLDER_FILE = 'lock.holder';
 
 /** Locks taken and not released: a connection that nobody refers to is closed with its lock. */
 const taken = new Set<Database>();

@@ -6,7 +6,7 @@ import type { Logger } from '../runtime/log.ts';
 export const STATE_FILE = 'state.db';
 
 /** What belongs to us in a state directory. */
-const OURS = /^(state\.db|lock\.(db|holder))/;
+const OURS = /^(state\.db|lock\.(db|holder)|forget\.(request|answer))/;
 const OTHERS_BITS = 0o077;
 
 /** File systems of several machines, by their magic number: locks and shared memory don't work. */

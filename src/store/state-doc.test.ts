@@ -35,10 +35,12 @@ const ASK = `
 `;
 
 function questions(): { title: string; sql: string }[] {
-  return [...DOCUMENT.matchAll(/^### (\d+\. .*)\n```sql\n([^`]*)```/gm)].map((match) => ({
-    title: match[1] ?? '',
-    sql: match[2] ?? '',
-  }));
+  return [...DOCUMENT.matchAll(/^### (\d+\. .*)\n(?:[A-Z].*\n)*```sql\n([^`]*)```/gm)].map(
+    (match) => ({
+      title: match[1] ?? '',
+      sql: match[2] ?? '',
+    }),
+  );
 }
 
 /** Answers of the file at `path`, each a list of rows. */
@@ -67,7 +69,10 @@ function stamp(ms: number): string {
 function owned(key: string, ownerUid: string, node: string, phase: string) {
   const row = objectRow('pods', key, '20');
   const object = JSON.parse(row.json);
-  const metadata = { ...object.metadata, ownerReferences: [{ kind: 'ReplicaSet', uid: ownerUid }] };
+  const metadata = {
+    ...object.metadata,
+    ownerReferences: [{ kind: 'ReplicaSet', name: 'gone', uid: ownerUid }],
+  };
   return {
     ...row,
     json: JSON.stringify({ metadata, spec: { nodeName: node }, status: { phase } }),
@@ -114,7 +119,19 @@ function fill(store: StorePort, now: number): void {
   const made = { ...write, because: '1 of 2 pods is missing', outcome: 'ok' };
   const gone = { ...made, verb: 'delete', because: 'one too many' };
   store.journal(journalRow('default/web', { startedAt: now - 120 * MINUTE, writes: [gone] }));
-  store.journal(journalRow('default/web', { startedAt: now - 10 * MINUTE, writes: [made] }));
+  store.journal(journalRow('default/web', { startedAt: now - 9 * MINUTE, writes: [made] }));
+  const old = objectRow('namespaces', 'old', '2');
+  const dying = JSON.parse(old.json);
+  dying.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
+  dying.metadata.finalizers = ['kubernetes'];
+  store.objects.put({ ...old, json: JSON.stringify(dying) });
+  store.facts.set(
+    'lease.last-term',
+    JSON.stringify({ identity: 'box_1', leaseTransitions: 7, machine: { hostName: 'box' } }),
+  );
+  store.facts.set('manager.term', '7');
+  const hour = { since: now - 60 * MINUTE, until: now, rows: { work: 12, objects: 120 } };
+  store.facts.set('store.writes', JSON.stringify(hour));
   const controller = 'deployment-controller';
   const failed = { outcome: 'error', error: 'refused', durationMs: 8 } as const;
   store.journal(journalRow('default/web', { controller, startedAt: now - MINUTE, ...failed }));
@@ -129,16 +146,42 @@ function fill(store: StorePort, now: number): void {
   });
 }
 
-test('the document answers its ten questions on a live file', async () => {
+/** Answers of the last five questions. */
+const LATER_ANSWERS = [
+  [
+    {
+      resource: 'namespaces',
+      key: 'old',
+      since: '2026-01-01T00:00:00Z',
+      finalizers: '["kubernetes"]',
+    },
+  ],
+  [{ resource: 'pods', key: 'default/else', kind: 'ReplicaSet', owner: 'gone' }],
+  [
+    {
+      controller: 'replicaset-controller',
+      verb: 'create',
+      resource: 'pods',
+      writes: 1,
+      failed: 0,
+    },
+  ],
+  [{ identity: 'box_1', host: 'box', term: 7, controllers_ran: 1 }],
+  [
+    { table: 'objects', rows_per_hour: 120 },
+    { table: 'work', rows_per_hour: 12 },
+  ],
+];
+
+test('the document answers its fifteen questions on a live file', async () => {
   const dir = temporaryDirectory();
   const { store, shut } = await openTestStore(dir);
   const now = sqliteNow();
   fill(store, now);
   expect(store.commit()).toBe(true);
   const asked = questions();
-  expect(asked.map(({ title }) => Number.parseInt(title, 10))).toEqual([
-    1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
-  ]);
+  const numbers = Array.from({ length: 15 }, (_, i) => i + 1);
+  expect(asked.map(({ title }) => Number.parseInt(title, 10))).toEqual(numbers);
   const answers = await ask(
     join(dir, STATE_FILE),
     asked.map(({ sql }) => sql),
@@ -158,7 +201,7 @@ test('the document answers its ten questions on a live file', async () => {
   ]);
   expect(answers[2]).toEqual([
     {
-      at: stamp(now - 10 * MINUTE),
+      at: stamp(now - 9 * MINUTE),
       controller: 'replicaset-controller',
       key: 'default/web',
       verb: 'create',
@@ -216,9 +259,12 @@ test('the document answers its ten questions on a live file', async () => {
   ]);
   expect(answers[9]?.map((row) => (row as { resource: string }).resource)).toEqual([
     'pods',
+    'namespaces',
     'replicasets.apps',
     'nodes',
   ]);
+
+  expect(answers.slice(10)).toEqual(LATER_ANSWERS);
 
   // The reader did not disturb the writer, and a later one sees what came later.
   store.objects.delete('nodes', 'worker-1');

@@ -24,6 +24,7 @@ import { type StoreAccess, StoredObjects } from './object-rows.ts';
 import { StoredFacts, StoredTable } from './row-table.ts';
 import { assertComplete, type Statements } from './statements.ts';
 import { TornResources } from './torn.ts';
+import { FACT_WRITES, WriteCounts } from './write-counts.ts';
 
 export interface StoreDeps {
   readonly clock: Clock;
@@ -59,17 +60,18 @@ export class Store implements StorePort {
   #checkpointProblem = '';
   #retryAt = 0;
   #retryDelayMs = 0;
-  #commits = 0;
+  readonly #counts: WriteCounts;
   #commitErrors = 0;
-  #bytesWritten = 0;
   #walBytes = 0;
   #closed = false;
+  #closing = false;
   readonly #hooks: (() => void)[] = [];
   #flushing = false;
 
   /** Takes over `disk`; `opened` and `problem` are shown by `health`. */
   constructor(deps: StoreDeps, disk: Disk, opened: string, problem: string) {
     this.#deps = deps;
+    this.#counts = new WriteCounts(deps.clock);
     this.#disk = disk;
     this.#opened = opened;
     this.#problem = problem;
@@ -133,15 +135,17 @@ export class Store implements StorePort {
       walBytes: this.#disk.walBytes(),
       pendingRows: this.#batch.size(),
       pendingBytes: this.#batch.objectBytes(),
-      commits: this.#commits,
+      commits: this.#counts.commits,
       commitErrors: this.#commitErrors,
-      bytesWritten: this.#bytesWritten,
+      bytesWritten: this.#counts.bytes,
+      ...this.#counts.lastHour(),
       tornResources: this.#torn.names(),
     };
   }
 
   close(): void {
     if (this.#closed) return;
+    this.#closing = true;
     if (!this.commit() && this.#disk.isFile) {
       this.#deps.log.warning('Closing the state file without the last changes', {
         rows: this.#batch.size(),
@@ -161,7 +165,7 @@ export class Store implements StorePort {
 
   /** How many flushes have written something. */
   commits(): number {
-    return this.#commits;
+    return this.#counts.commits;
   }
 
   /** Size of the WAL after the last flush, bytes. */
@@ -172,7 +176,7 @@ export class Store implements StorePort {
   /** Takes note of what the helper did; `problem` is "" when it went well. */
   noteCheckpoint(bytesCopied: number, problem: string): void {
     // A page with many frames is copied once, so there can't be more than the whole file.
-    this.#bytesWritten += Math.min(bytesCopied, this.#disk.databaseBytes());
+    this.#counts.wrote(Math.min(bytesCopied, this.#disk.databaseBytes()));
     this.#checkpointProblem = problem;
     this.#walBytes = this.#disk.walBytes();
   }
@@ -284,10 +288,16 @@ export class Store implements StorePort {
     this.#flushing = true;
     try {
       for (const hook of this.#hooks) hook();
+      this.#noteWrites();
       return this.#write();
     } finally {
       this.#flushing = false;
     }
+  }
+
+  #noteWrites(): void {
+    const text = this.#counts.toNote(this.#closing);
+    if (text !== undefined) this.facts.set(FACT_WRITES, text);
   }
 
   #write(): boolean {
@@ -325,9 +335,9 @@ export class Store implements StorePort {
   #succeeded(): void {
     for (const resource of this.#batch.objects.keys()) this.#known.add(resource);
     for (const table of this.#tables()) table.committed();
+    this.#counts.committed(this.#batch);
     this.#batch = new Batch();
     this.#torn.committed();
-    this.#commits++;
     if (this.#retryDelayMs > 0) {
       this.#deps.log.info('The state file can be written again', { problem: this.#problem });
       this.#problem = '';
@@ -335,7 +345,7 @@ export class Store implements StorePort {
     this.#retryAt = 0;
     this.#retryDelayMs = 0;
     const walBytes = this.#disk.walBytes();
-    this.#bytesWritten += walBytes >= this.#walBytes ? walBytes - this.#walBytes : walBytes;
+    this.#counts.wrote(walBytes >= this.#walBytes ? walBytes - this.#walBytes : walBytes);
     this.#walBytes = walBytes;
     this.#deps.flushed();
   }

@@ -51,7 +51,6 @@ describe('as the reference manager answers', () => {
     ['/livez', null],
     ['/readyz', null],
     ['/version', 'admin'],
-    ['/', 'admin'],
     ['/metrics', null],
     ['/metrics', 'alice'],
     ['/configz', 'alice'],

@@ -2,6 +2,8 @@
 import { type Format, OUTPUT_OPTION, render } from '../output.ts';
 import { type CliPorts, type CommandRow, type OptionRow, UsageFault } from '../ports.ts';
 import { readWords } from '../words.ts';
+import { FORGET_OPTIONS, forgetState } from './forget.ts';
+import { LEASE_OPTIONS, showLease } from './lease.ts';
 import {
   CONTROLLER_OPTION,
   JOURNAL_OPTIONS,
@@ -15,7 +17,7 @@ import {
 } from './lists.ts';
 import { OBJECTS_OPTIONS, showExplanation, showObjects } from './objects.ts';
 import { PLACE_OPTIONS, withState } from './source.ts';
-import { FORGET_OPTIONS, forgetState, showCheck, showExport, showStats } from './upkeep.ts';
+import { showCheck, showExport, showStats } from './upkeep.ts';
 
 interface StateCommand extends CommandRow {
   /** Absent for the two that do more than show. */
@@ -49,14 +51,21 @@ export const STATE_COMMANDS: readonly StateCommand[] = [
   showing('watches', '', 'cached resources and where their watches go on', showWatches),
   showing(
     'objects',
-    '[KIND | KIND/[NAMESPACE/]NAME]',
-    'cached objects, or one of them',
+    '[KIND [[NAMESPACE/]NAME] | KIND/[NAMESPACE/]NAME]',
+    'cached objects, or one of them; -o yaml shows them whole',
     showObjects,
     OBJECTS_OPTIONS,
   ),
   showing('memory', '', 'what controllers remember across restarts', showMemory, [
     CONTROLLER_OPTION,
   ]),
+  showing(
+    'lease',
+    '',
+    'who led last on this state, and what the Lease may show of it',
+    showLease,
+    LEASE_OPTIONS,
+  ),
   showing('journal', '', 'the last reconciles, newest first', showJournal, JOURNAL_OPTIONS),
   showing(
     'explain',
@@ -70,12 +79,22 @@ export const STATE_COMMANDS: readonly StateCommand[] = [
     summary: 'whether the file is sound; exit code 1 if not',
     options: [OUTPUT_OPTION, ...PLACE_OPTIONS],
   },
-  showing('stats', '', 'sizes of the file, its tables and resources', showStats),
-  showing('export', '', 'everything but the objects themselves, as JSON or YAML', showExport),
+  showing(
+    'stats',
+    '',
+    'sizes of the file, its tables and resources, and how much is written',
+    showStats,
+  ),
+  showing(
+    'export',
+    '',
+    'a bundle for support: everything but the objects themselves, without secrets',
+    showExport,
+  ),
   {
     name: 'forget',
-    operands: '',
-    summary: 'delete the state of a process that does not run',
+    operands: 'RESOURCE | --all',
+    summary: 'throw a part of the state away, also while the process runs; it is listed anew',
     options: [...FORGET_OPTIONS, ...PLACE_OPTIONS],
   },
 ];
@@ -96,7 +115,7 @@ export async function runState(argv: readonly string[], ports: CliPorts): Promis
   }
   const words = readWords(rest, command.options);
   if (command.name === 'forget') {
-    await ports.terminal.out(forgetState(words, ports));
+    await ports.terminal.out(await forgetState(words, ports));
     return 0;
   }
   const format = formatOf(command, words.value('output'));

@@ -1,5 +1,5 @@
 /** Views of the state file's tables: queues, expectations, intents, watches, memory, journal. */
-import { ageText, dueText, durationText, momentText, parseAge } from '../age.ts';
+import { ageText, dueText, durationText, momentText, parseAge } from '../../runtime/age.ts';
 import type { TableView, View } from '../output.ts';
 import { type OptionRow, UsageFault } from '../ports.ts';
 import { operandsUpTo, type Words, wholeNumber } from '../words.ts';
@@ -102,7 +102,15 @@ export const showIntents: Show = (source, words) => {
   return listView(source, { head, rows, empty: 'No open intents.' }, items);
 };
 
-/** Cached resources and where their watches go on. */
+/** How the last process came by a cache. */
+const HOW: Readonly<Record<string, string>> = {
+  resumed: 'resumed',
+  listed: 'listed',
+  delta: 'compared',
+  none: 'not yet',
+};
+
+/** Cached resources, where their watches go on, and how they were begun. */
 export const showWatches: Show = (source, words) => {
   operandsUpTo(words, 0, 'state watches');
   const items = source.inspector.watches(source.now);
@@ -111,8 +119,9 @@ export const showWatches: Show = (source, words) => {
     row.resourceVersion || 'to be listed',
     row.rows,
     row.ageMs === undefined ? '' : durationText(row.ageMs),
+    HOW[row.how] ?? '',
   ]);
-  const head = ['RESOURCE', 'VERSION', 'OBJECTS', 'SEEN'];
+  const head = ['RESOURCE', 'VERSION', 'OBJECTS', 'SEEN', 'HOW'];
   return listView(source, { head, rows, empty: 'Nothing is watched.' }, items);
 };
 

@@ -1,7 +1,10 @@
 /** Views of cached objects: which there are, one of them whole, and all that is known about one. */
 import { parseJson, stringifyJson } from '../../api/json.ts';
-import type { Explanation, Relative } from '../../store/index.ts';
-import { ageText, dueText, durationText, momentText } from '../age.ts';
+import { repeatedMatch } from '../../api/selector.ts';
+import { parseSelector } from '../../api/selector-parse.ts';
+import { bytesText } from '../../runtime/age.ts';
+import { toldText } from '../../runtime/told.ts';
+import { objectNamed, resourceNamed, tell } from '../../store/index.ts';
 import type { View } from '../output.ts';
 import { type OptionRow, UsageFault } from '../ports.ts';
 import { operandsUpTo, type Words, wholeNumber } from '../words.ts';
@@ -11,6 +14,12 @@ import { aboutSource, type StateSource } from './source.ts';
 /** Options of `state objects`. */
 export const OBJECTS_OPTIONS: readonly OptionRow[] = [
   { name: 'namespace', short: 'n', value: 'NAME', help: 'only objects of this namespace' },
+  {
+    name: 'selector',
+    short: 'l',
+    value: 'SELECTOR',
+    help: "only objects with such labels, e.g. 'app=web,tier!=test'",
+  },
   LIMIT_OPTION,
 ];
 
@@ -18,15 +27,9 @@ const JSON_INDENT = 2;
 
 /** The one resource that a word means. Throws UsageFault. */
 function resourceOf(source: StateSource, word: string): string {
-  const ids = source.inspector.resolveResource(word);
-  const [id] = ids;
-  if (id !== undefined && ids.length === 1) return id;
-  if (ids.length > 1) {
-    throw new UsageFault(`${JSON.stringify(word)} may mean ${ids.join(' or ')}; say which`);
-  }
-  const known = source.inspector.watches(source.now).map(({ resource }) => resource);
-  const valid = known.length === 0 ? 'none: nothing is cached yet' : known.join(', ');
-  throw new UsageFault(`no cached resource is called ${JSON.stringify(word)}; valid are ${valid}`);
+  const named = resourceNamed(source.inspector, word);
+  if ('problem' in named) throw new UsageFault(named.problem);
+  return named.resource;
 }
 
 function resourcesView(source: StateSource): View {
@@ -47,104 +50,45 @@ function objectView(source: StateSource, resource: string, key: string): View {
   };
 }
 
-/** Cached resources, the objects of one, or one object (KIND/NAMESPACE/NAME). */
+/** Cached resources, the objects of one, or one object (KIND NAMESPACE/NAME, KIND/NAMESPACE/NAME). */
 export const showObjects: Show = (source, words) => {
-  const [word] = operandsUpTo(words, 1, 'state objects [KIND | KIND/[NAMESPACE/]NAME]');
+  const usage = 'state objects [KIND [[NAMESPACE/]NAME] | KIND/[NAMESPACE/]NAME]';
+  const [word, name] = operandsUpTo(words, 2, usage);
   if (word === undefined) return resourcesView(source);
+  if (name !== undefined) return objectView(source, ...objectOf(source, `${word}/${name}`));
   if (word.includes('/')) return objectView(source, ...objectOf(source, word));
-  const namespace = words.value('namespace');
-  const limit = wholeNumber(words, 'limit');
-  const items = source.inspector.objects({
+  const found = source.inspector.objectRows({
     resource: resourceOf(source, word),
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(limit === undefined ? {} : { limit }),
+    ...optional('namespace', words.value('namespace')),
+    ...optional('limit', wholeNumber(words, 'limit')),
+    ...optional('matches', selectorOf(words)),
   });
-  const rows = items.map((row) => [row.key, row.resourceVersion, row.uid]);
+  const rows = found.map((row) => [row.key, row.resourceVersion, row.uid]);
   const head = ['KEY', 'VERSION', 'UID'];
+  const whole = (words.value('output') ?? 'table') !== 'table';
+  const items = whole ? found.map(({ json }) => parseJson<object>(json)) : [];
   return listView(source, { head, rows, empty: 'No such objects are cached.' }, items);
 };
 
-/** Size in bytes, KiB or MiB. */
-export function bytesText(bytes: number): string {
-  const step = 1024;
-  if (bytes < step) return `${bytes} B`;
-  if (bytes < step * step) return `${(bytes / step).toFixed(1)} KiB`;
-  return `${(bytes / step / step).toFixed(1)} MiB`;
+function optional<K extends string, T>(name: K, value: T | undefined): { readonly [N in K]?: T } {
+  return value === undefined ? {} : ({ [name]: value } as { readonly [N in K]?: T });
+}
+
+/** What the labels must match. Throws UsageFault. */
+function selectorOf(words: Words): ReturnType<typeof repeatedMatch> | undefined {
+  const text = words.value('selector');
+  if (text === undefined) return undefined;
+  const { selector, problem } = parseSelector(text);
+  if (selector !== undefined) return repeatedMatch(selector);
+  const found = JSON.stringify(text);
+  throw new UsageFault(`--selector is ${found}; valid is e.g. 'app=web,tier!=test': ${problem}`);
 }
 
 /** Resource and key of "KIND/NAME" or "KIND/NAMESPACE/NAME". Throws UsageFault. */
 function objectOf(source: StateSource, word: string): readonly [string, string] {
-  const [kind = '', ...rest] = word.split('/');
-  if (kind === '' || rest.length > 2 || rest.length === 0 || rest.includes('')) {
-    const found = JSON.stringify(word);
-    throw new UsageFault(`${found} names no object; valid is KIND/NAMESPACE/NAME or KIND/NAME`);
-  }
-  return [resourceOf(source, kind), rest.join('/')];
-}
-
-function relativeText({ kind, key, resource }: Relative): string {
-  return resource === '' ? `${kind} ${key} (not cached)` : `${kind} ${key}`;
-}
-
-function block(title: string, lines: readonly string[]): string {
-  if (lines.length === 0) return '';
-  return `\n${title}\n${lines.map((line) => `  ${line}\n`).join('')}`;
-}
-
-function headLines({ resource, key, object, owners, dependents }: Explanation): string {
-  const lines =
-    object === undefined
-      ? [`${resource} ${key} is not cached: it is gone, or was never seen`]
-      : [
-          `${object.kind ?? resource} ${key}`,
-          `  uid ${object.metadata.uid}, version ${object.metadata.resourceVersion}`,
-        ];
-  if (owners.length > 0) lines.push(`  owned by ${owners.map(relativeText).join(', ')}`);
-  if (dependents.length > 0) lines.push(`  owns ${dependents.map(relativeText).join(', ')}`);
-  return lines.map((line) => `${line}\n`).join('');
-}
-
-function workLines({ work }: Explanation, now: number): string[] {
-  return work.map((row) => {
-    const failed = row.failures === 0 ? '' : `, failed ${row.failures} times: ${row.lastError}`;
-    const why = row.because === '' ? '' : `, because ${row.because}`;
-    return `queue ${row.queue}: due ${dueText(row.dueAt, now)}${failed}${why}`;
-  });
-}
-
-function waitLines({ expectations, intents, ownWrites }: Explanation, now: number): string[] {
-  return [
-    ...expectations.map(
-      (row) =>
-        `${row.controller} awaits ${row.adds} creations and ${row.deletes} deletions, ` +
-        `asked for ${ageText(row.setAt, now)} ago`,
-    ),
-    ...intents.map((row) => {
-      const sent = row.sentAt === 0 ? 'not sent yet' : `sent ${ageText(row.sentAt, now)} ago`;
-      const name = row.namespace === '' ? row.name : `${row.namespace}/${row.name}`;
-      return `${row.controller} announced to ${row.verb} ${row.resource} ${name}, ${sent}`;
-    }),
-    ...ownWrites.map(
-      (row) => `${row.controller} must see ${row.resource} at version ${row.resourceVersion} first`,
-    ),
-  ];
-}
-
-function journalLines({ journal }: Explanation): string[] {
-  return journal.flatMap((row) => {
-    const took = durationMsText(row.durationMs);
-    const why = row.error || row.because;
-    const head = `${momentText(row.startedAt)} ${row.controller} ${row.key}: ${row.outcome} in ${took}`;
-    const writes = row.writes.map((write) => {
-      const name = write.namespace === '' ? write.name : `${write.namespace}/${write.name}`;
-      return `    ${write.verb} ${write.resource} ${name}: ${write.outcome}, because ${write.because}`;
-    });
-    return [why === '' ? head : `${head}, because ${why}`, ...writes];
-  });
-}
-
-function durationMsText(ms: number): string {
-  return ms < 1_000 ? `${Math.round(ms)} ms` : durationText(ms);
+  const named = objectNamed(source.inspector, word);
+  if ('problem' in named) throw new UsageFault(named.problem);
+  return [named.resource, named.key];
 }
 
 /** Everything known about one object: what waits for it, what was done to it, and why. */
@@ -154,19 +98,11 @@ export const showExplanation: Show = (source, words: Words) => {
     throw new UsageFault('which object? valid is KIND/NAMESPACE/NAME or KIND/NAME');
   }
   const explanation = source.inspector.explain(...objectOf(source, word));
-  const { now } = source;
-  const memory = explanation.memory.map(
-    (row) => `${row.controller}: ${row.value} (${ageText(row.updatedAt, now)} ago)`,
-  );
+  const told = tell(explanation, source.now);
+  const { verdict, sentences } = told;
   return {
     notes: [source.note, ''],
-    parts: [
-      headLines(explanation),
-      block('Work', workLines(explanation, now)),
-      block('Waiting for', waitLines(explanation, now)),
-      block('Memory', memory),
-      block('Journal, newest first', journalLines(explanation)),
-    ],
-    data: { ...aboutSource(source), ...explanation },
+    parts: [toldText(told)],
+    data: { ...aboutSource(source), verdict, sentences, ...explanation },
   };
 };

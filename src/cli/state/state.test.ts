@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from 'bun:test';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { takeProcessLock } from '../../store/index.ts';
+import { leaveForgetAnswer, takeForgetRequest, takeProcessLock } from '../../store/index.ts';
 import {
   cleanUp,
   intentRow,
@@ -10,6 +10,7 @@ import {
   openTestStore,
   START,
   temporaryDirectory,
+  until,
   workRow,
 } from '../../store/testing/kit.ts';
 import { NOW, runLine } from '../testing/ports.ts';
@@ -19,15 +20,29 @@ afterEach(cleanUp);
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
+const LAST_TERM = JSON.stringify({
+  identity: 'box_1',
+  leaseUid: 'uid-lease',
+  leaseTransitions: 4,
+  retryPeriodMs: 2_000,
+  machine: { hostName: 'box', bootId: 'boot-1' },
+});
+
 /** A directory with a state file that has something of everything. */
 async function filled(): Promise<string> {
   const dir = temporaryDirectory();
-  const { store, shut } = await openTestStore(dir);
-  const owner = { kind: 'Deployment', name: 'web', uid: 'uid-deployments.apps-default/web' };
+  const { store, shut, clock } = await openTestStore(dir);
+  const owner = {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    name: 'web',
+    uid: 'uid-deployments.apps-default/web',
+  };
   const web = objectRow('deployments.apps', 'default/web', '7', { kind: 'Deployment' });
   const replicas = objectRow('replicasets.apps', 'default/web-abc', '9', {});
   const json = JSON.parse(replicas.json);
   json.kind = 'ReplicaSet';
+  json.metadata.labels = { app: 'web' };
   json.metadata.ownerReferences = [owner];
   json.spec = { big: 1 };
   store.objects.put(web);
@@ -110,7 +125,11 @@ async function filled(): Promise<string> {
     because: '',
     writes: [],
   });
+  store.facts.set('informers.how', '{"deployments.apps":"resumed","pods":"delta"}');
+  store.facts.set('lease.last-term', LAST_TERM);
   expect(store.commit()).toBe(true);
+  await clock.advance(NOW - START - 3 * SECOND);
+  store.facts.set('manager.term', '4');
   await shut();
   return dir;
 }
@@ -119,7 +138,9 @@ async function table(dir: string, ...argv: string[]): Promise<string[][]> {
   const { code, out, err } = await runLine(['state', ...argv, `--state-dir=${dir}`]);
   expect([code, err]).toEqual([0, '']);
   const [note = '', blank, ...lines] = out.trimEnd().split('\n');
-  expect(note).toMatch(/state\.db, last written \S+ ago \(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\)$/);
+  expect(note).toEndWith(
+    'state.db, last written 3s ago (2026-01-01T00:09:57Z); no process here uses it',
+  );
   expect(blank).toBe('');
   return lines.map((line) => line.trimEnd().split(/ {2,}/));
 }
@@ -167,8 +188,8 @@ describe('holdfast state', () => {
       ['replicaset-controller', 'create', 'pods', 'default', 'web-abc-q', 'abc', '4s', '1'],
     ]);
     expect((await table(dir, 'watches')).slice(1)).toEqual([
-      ['deployments.apps', '12', '1', '3s'],
-      ['pods', '12', '0', '3s'],
+      ['deployments.apps', '12', '1', '3s', 'resumed'],
+      ['pods', '12', '0', '3s', 'compared'],
       ['replicasets.apps', '12', '1', '3s'],
     ]);
     expect((await table(dir, 'memory')).slice(1)).toEqual([
@@ -193,8 +214,13 @@ describe('holdfast state', () => {
     expect(await table(dir, 'objects', 'ReplicaSet', '-nother')).toEqual([
       ['No such objects are cached.'],
     ]);
+    const labelled = (selector: string) => table(dir, 'objects', 'replicaset', '-l', selector);
+    expect((await labelled('app=web,tier!=test')).length).toBe(2);
+    expect(await labelled('app in (other)')).toEqual([['No such objects are cached.']]);
+    const { items } = await data(dir, 'objects', 'replicaset', '-lapp');
+    expect(items).toMatchObject([{ kind: 'ReplicaSet', metadata: { name: 'web-abc' } }]);
     for (const form of ['table', 'json', 'yaml']) {
-      const argv = ['state', 'objects', 'replicasets/default/web-abc', '-o', form];
+      const argv = ['state', 'objects', 'replicasets', 'default/web-abc', '-o', form];
       const { out } = await runLine([...argv, `--state-dir=${dir}`]);
       expect(out).toContain('9223372036854775807');
     }
@@ -236,14 +262,26 @@ describe('holdfast state', () => {
     const argv = ['state', 'explain', 'replicaset/default/web-abc', `--state-dir=${dir}`];
     const { out } = await runLine(argv);
     expect(out.split('\n').slice(2).join('\n')).toBe(`ReplicaSet default/web-abc
-  uid uid-replicasets.apps-default/web-abc, version 9
+
+It is cached at version 9. The cache of replicasets.apps stands at version 12, as of 3s ago.
+It wants 1 replica: 0 there, 0 ready.
+It belongs to Deployment default/web.
+replicaset-controller looks at it now, because it changed.
+replicaset-controller asked for 2 creations and 1 deletion 3s ago and waits to see it, at most until 2026-01-01T00:14:57Z.
+replicaset-controller announced to create pods default/web-abc-q, sent it 4s ago and has no answer; it counts until 2026-01-01T00:11:56Z.
+replicaset-controller wrote to pods and looks again once that cache has reached version 15 (it stands at 12).
+job-controller remembers {"failures":2} for another 10m (until 2026-01-01T00:20:00Z).
+replicaset-controller last acted 10m ago: create pods default/web-abc-q, because one is missing.
+
+Object
+  replicasets.apps, uid uid-replicasets.apps-default/web-abc, version 9
   owned by Deployment default/web
 
 Work
-  queue replicaset: due now, because it changed
+  queue replicaset of replicaset-controller: due now, because it changed
 
 Waiting for
-  replicaset-controller awaits 2 creations and 1 deletions, asked for 3s ago
+  replicaset-controller awaits 2 creations and 1 deletions of default/web-abc-x, asked for 3s ago
   replicaset-controller announced to create pods default/web-abc-q, sent 4s ago
   replicaset-controller must see pods at version 15 first
 
@@ -262,7 +300,39 @@ Journal, newest first
     const deployment = await data(dir, 'explain', 'Deployment/default/web');
     expect(deployment.dependents[0].key).toBe('default/web-abc');
     const gone = await runLine(['state', 'explain', 'pods/default/x', `--state-dir=${dir}`]);
-    expect(gone.out).toContain('pods default/x is not cached: it is gone, or was never seen\n');
+    expect(gone.out).toContain('Pod default/x is not cached: it is gone, or was never seen.\n');
+  });
+
+  test('lease: who led last, and the record of the runtime directory', async () => {
+    const dir = await filled();
+    const runtime = temporaryDirectory();
+    const record = { ...JSON.parse(LAST_TERM), renewTimes: ['2026-01-01T00:09:50.000000Z'] };
+    writeFileSync(join(runtime, 'lease-kube-system-kcm.json'), JSON.stringify(record));
+    writeFileSync(join(runtime, 'lease-odd.json'), 'no JSON');
+    const rows = await table(dir, 'lease', `--state-runtime-dir=${runtime}`);
+    expect(rows.slice(1)).toEqual([
+      ['led last', 'box_1'],
+      ['on', 'box'],
+      ['in term', '4'],
+      ['of the Lease with UID', 'uid-lease'],
+      ['controllers last ran in term', '4'],
+      ['used now by', 'no process here'],
+      ['lease-kube-system-kcm.json', 'box_1, term 4, renewed 10s ago'],
+    ]);
+    const { items } = await data(dir, 'lease', `--state-runtime-dir=${runtime}`);
+    expect(items).toMatchObject({ lastTerm: { identity: 'box_1' }, controllersTerm: '4' });
+  });
+
+  test('says who uses the file, and its age by what is in it, however it was copied', async () => {
+    const dir = await filled();
+    const copy = temporaryDirectory();
+    cpSync(dir, copy, { recursive: true });
+    for (let reads = 0; reads < 2; reads++) expect((await table(copy, 'watches')).length).toBe(4);
+    const lock = takeProcessLock(dir, 'box pid 9');
+    const { out } = await runLine(['state', 'watches', `--state-dir=${dir}`]);
+    expect(out).toContain('last written 3s ago (2026-01-01T00:09:57Z); in use by box pid 9\n');
+    if (lock.held) lock.release();
+    expect(await table(dir, 'watches')).toHaveLength(4);
   });
 
   test('check ends with 1 if anything is wrong', async () => {
@@ -288,10 +358,14 @@ Journal, newest first
   test('stats and export', async () => {
     const dir = await filled();
     const { out } = await runLine(['state', 'stats', `--state-dir=${dir}`]);
-    expect(out).toMatch(/^objects +2 +\d/m);
+    expect(out).toMatch(/^objects +2 +[\d.]+ KiB +12$/m);
+    expect(out).toMatch(/^written per hour: .* and 6\.\d commits, as counted by a process from/m);
     expect(out).toMatch(/^[\d.]+ KiB, of it .* free; log .*$/m);
     const exported = await data(dir, 'export');
-    expect(Object.keys(exported).slice(3)).toEqual([
+    expect(Object.keys(exported).slice(4)).toEqual([
+      'version',
+      'stats',
+      'check',
       'facts',
       'watches',
       'work',
@@ -322,23 +396,51 @@ Journal, newest first
     await shut();
   });
 
-  test('forget deletes only what nobody uses, and only when told twice', async () => {
+  test('forget of a stopped process: one resource by its rows, everything by its files', async () => {
     const dir = await filled();
     const forget = (...more: string[]) =>
       runLine(['state', 'forget', `--state-dir=${dir}`, ...more]);
-    const asked = await forget();
+    const one = await forget('replicaset');
+    expect([one.code, one.err]).toEqual([0, '']);
+    expect(one.out).toBe('Forgot replicasets.apps (1 objects). The next start lists it anew.\n');
+    expect((await table(dir, 'watches')).slice(1).map(([resource]) => resource)).toEqual([
+      'deployments.apps',
+      'pods',
+    ]);
+    const asked = await forget('--all');
     expect(asked.code).toBe(1);
-    expect(asked.err).toStartWith('Error: nothing was deleted; --yes deletes state.db');
-    const lock = takeProcessLock(dir, 'holdfast (pid 9)');
-    const locked = await forget('--yes');
-    // SQLite's locks are the process's own here, so that the refusal comes from SQLite all the same.
-    expect(locked.err).toBe(`Error: ${dir} is in use by holdfast (pid 9); stop it first\n`);
-    if (lock.held) lock.release();
-    const done = await forget('--yes');
+    expect(asked.err).toStartWith('Error: nothing was forgotten; --all --yes forgets everything');
+    const done = await forget('--all', '--yes');
     expect([done.code, done.err]).toEqual([0, '']);
     expect(done.out).toEndWith('The next start reads everything anew.\n');
     expect(readdirSync(dir).filter((name) => name.startsWith('state.db'))).toEqual([]);
-    expect((await forget('--yes')).out).toBe(`There is no state in ${dir}.\n`);
+    expect((await forget('--all', '--yes')).out).toBe(`There is no state in ${dir}.\n`);
+  });
+
+  test('forget asks the process that has the lock, and gives up when it does not answer', async () => {
+    const dir = await filled();
+    const lock = takeProcessLock(dir, 'box pid 9');
+    const asking = runLine(['state', 'forget', 'pods', `--state-dir=${dir}`]);
+    await until(() => existsSync(join(dir, 'forget.request')));
+    const busy = await runLine(['state', 'forget', 'pods', `--state-dir=${dir}`]);
+    expect(busy.err).toStartWith('Error: another request to forget waits in');
+    const request = takeForgetRequest(dir);
+    expect(request).toMatchObject({ resource: 'pods' });
+    const id = request?.id ?? '';
+    leaveForgetAnswer(dir, { id, resources: ['pods'], listed: true, problem: '' });
+    expect((await asking).out).toBe('box pid 9 forgot pods while running. It is listed anew.\n');
+    let now = NOW;
+    const later = () => {
+      now += 10_000;
+    };
+    const clock = { now: () => now, sleep: async () => later() };
+    const argv = ['state', 'forget', '--all', '--yes', `--state-dir=${dir}`];
+    const silent = await runLine(argv, { clock });
+    expect(silent.err).toBe(
+      `Error: box pid 9 uses ${dir} and does not answer; is it of this version?\n`,
+    );
+    expect(readdirSync(dir).filter((name) => name.startsWith('forget'))).toEqual([]);
+    if (lock.held) lock.release();
   });
 
   test.each([
@@ -354,6 +456,13 @@ Journal, newest first
       '--since is "soon"; valid are ages like 90s, 10m, 2h, 1d',
     ],
     [['state', 'journal', '--limit=-1'], '--limit is "-1"; valid is a whole number from 0'],
+    [['state', 'forget'], 'forget what? valid are a resource, or --all;'],
+    [['state', 'forget', 'pods', '--all'], '"pods" and --all: say one of them;'],
+    [['state', 'forget', 'nope'], 'no cached resource is called "nope"; valid are pods'],
+    [
+      ['state', 'objects', 'pods', '-l', 'a b'],
+      `--selector is "a b"; valid is e.g. 'app=web,tier!=test': `,
+    ],
     [['state', 'explain'], 'which object? valid is KIND/NAMESPACE/NAME or KIND/NAME'],
     [
       ['state', 'explain', 'pods'],

@@ -1,36 +1,81 @@
 /** Looking after the state file: its size, its soundness, a copy as text, and forgetting it. */
-import { existsSync, readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { STATE_FILE, takeProcessLock } from '../../store/index.ts';
+import { bytesText, momentText } from '../../runtime/age.ts';
+import type { NotedWrites } from '../../store/index.ts';
+import { VERSION } from '../../version.ts';
 import type { View } from '../output.ts';
-import { type CliPorts, type OptionRow, UsageFault } from '../ports.ts';
 import { operandsUpTo, type Words } from '../words.ts';
 import type { Show } from './lists.ts';
-import { bytesText } from './objects.ts';
-import { aboutSource, type StateSource, stateDir } from './source.ts';
+import { scrubbed } from './scrub.ts';
+import { aboutSource, type StateSource } from './source.ts';
 
-/** Sizes of the file, its tables and its resources. */
+const HOUR_MS = 3_600_000;
+
+/** Sizes of the file, its tables and its resources, and what its last writer counted. */
 export const showStats: Show = (source, words) => {
   operandsUpTo(words, 0, 'state stats');
-  const stats = source.inspector.stats();
+  const { inspector } = source;
+  const stats = inspector.stats();
+  const writes = writesOf(inspector.notedWrites());
   const total = bytesText(stats.databaseBytes);
   const free = bytesText(stats.freeBytes);
-  const tables = stats.tables.map((row) => [row.table, row.rows, bytesText(row.bytes)]);
+  const tables = stats.tables.map((row) => [
+    row.table,
+    row.rows,
+    bytesText(row.bytes),
+    writes === undefined ? '' : perHour(writes.rowsPerHour[row.table] ?? 0),
+  ]);
   const resources = stats.resources.map((row) => [
     row.resource,
     row.rows,
     bytesText(row.jsonBytes),
   ]);
+  const sizes = `${total}, of it ${free} free; log ${bytesText(stats.walBytes)}`;
   return {
-    notes: [source.note, `${total}, of it ${free} free; log ${bytesText(stats.walBytes)}`, ''],
+    notes: [source.note, sizes, writesText(writes), ''],
     parts: [
-      { head: ['TABLE', 'ROWS', 'SIZE'], rows: tables, empty: 'No tables.' },
+      { head: ['TABLE', 'ROWS', 'SIZE', 'WRITES/H'], rows: tables, empty: 'No tables.' },
       '\n',
       { head: ['RESOURCE', 'OBJECTS', 'SIZE'], rows: resources, empty: 'No objects are cached.' },
     ],
-    data: { ...aboutSource(source), ...stats },
+    data: { ...aboutSource(source), ...stats, writes },
   };
 };
+
+/** Rows put or deleted in an hour by table, as the process counted them while it ran. */
+interface Writes {
+  readonly since: string;
+  readonly until: string;
+  readonly bytesPerHour: number;
+  readonly commitsPerHour: number;
+  readonly rowsPerHour: Readonly<Record<string, number>>;
+}
+
+/** Undefined where no process has noted any, or over too short a time to tell. */
+function writesOf(noted: NotedWrites | undefined): Writes | undefined {
+  if (noted === undefined || noted.until <= noted.since) return undefined;
+  const hours = (noted.until - noted.since) / HOUR_MS;
+  const rows = Object.entries(noted.rows).map(([table, count]) => [table, count / hours] as const);
+  return {
+    since: momentText(noted.since),
+    until: momentText(noted.until),
+    bytesPerHour: noted.bytes / hours,
+    commitsPerHour: noted.commits / hours,
+    rowsPerHour: Object.fromEntries(rows),
+  };
+}
+
+function perHour(rate: number): string {
+  return rate >= 10 || rate === 0 ? String(Math.round(rate)) : rate.toFixed(1);
+}
+
+function writesText(writes: Writes | undefined): string {
+  if (writes === undefined) {
+    return 'writes per hour: not noted yet (the first time 10 minutes after a start, or at its end)';
+  }
+  const { since, until, bytesPerHour, commitsPerHour } = writes;
+  const rate = `${bytesText(Math.round(bytesPerHour))} and ${perHour(commitsPerHour)} commits`;
+  return `written per hour: ${rate}, as counted by a process from ${since} to ${until}`;
+}
 
 /** A view together with the verdict that makes the exit code. */
 export interface CheckedView {
@@ -57,7 +102,10 @@ export function showCheck(source: StateSource, words: Words): CheckedView {
   return { view, sound };
 }
 
-/** Everything but the objects' JSON, for a report or for comparing two moments. */
+/**
+ * A bundle for support, or for comparing two moments: everything but the objects' JSON, and what
+ * looks like a secret in texts is taken out.
+ */
 export const showExport: Show = (source, words) => {
   operandsUpTo(words, 0, 'state export');
   const { inspector, now } = source;
@@ -65,6 +113,9 @@ export const showExport: Show = (source, words) => {
   const watches = inspector.watches(now);
   const data = {
     ...aboutSource(source),
+    version: VERSION,
+    stats: inspector.stats(),
+    check: inspector.check(now),
     facts: inspector.facts(),
     watches,
     work: inspector.work(),
@@ -75,42 +126,5 @@ export const showExport: Show = (source, words) => {
     journal: inspector.journal({ limit: all }),
     objects: watches.flatMap(({ resource }) => inspector.objects({ resource, limit: all })),
   };
-  return { notes: [], parts: [], data };
+  return { notes: [], parts: [], data: scrubbed(data) };
 };
-
-/** Options of `state forget`. */
-export const FORGET_OPTIONS: readonly OptionRow[] = [
-  { name: 'yes', help: 'really delete it' },
-  {
-    name: 'force',
-    help: 'delete it even where no lock can tell whether a process uses it',
-  },
-];
-
-/** Deletes the state file; the next process starts from a fresh LIST. Gives what to say. */
-export function forgetState(words: Words, ports: CliPorts): string {
-  operandsUpTo(words, 0, 'state forget --yes');
-  const dir = stateDir(words, ports);
-  const names = existsSync(dir) ? readdirSync(dir) : [];
-  const found = names.filter((name) => name.startsWith(STATE_FILE));
-  if (found.length === 0) return `There is no state in ${dir}.\n`;
-  if (!words.has('yes')) {
-    const files = found.join(', ');
-    throw new UsageFault(`nothing was deleted; --yes deletes ${files} in ${dir}`);
-  }
-  const lock = takeProcessLock(dir, `holdfast state forget (pid ${ports.pid})`);
-  if (!lock.held && lock.reason === 'locked') {
-    const holder = lock.holder || 'a process that left no name';
-    throw new UsageFault(`${dir} is in use by ${holder}; stop it first`);
-  }
-  if (!lock.held && !words.has('force')) {
-    const why = `no lock can be had in ${dir} (${lock.detail})`;
-    throw new UsageFault(`${why}; --force deletes the state anyway`);
-  }
-  try {
-    for (const name of found) rmSync(join(dir, name));
-  } finally {
-    if (lock.held) lock.release();
-  }
-  return `Deleted ${found.join(', ')} in ${dir}. The next start reads everything anew.\n`;
-}

@@ -30,7 +30,7 @@ export async function runLine(
       err: async (text) => void err.push(text),
       columns: 0,
     },
-    clock: { now: () => NOW },
+    clock: { now: () => NOW, sleep: (ms) => Bun.sleep(ms) },
     pid: 42,
     runManager: async (options) => {
       ran.push(options);

@@ -10,18 +10,18 @@ import { compareVersions } from '../../api/version.ts';
 import type { WatchEvent, WatchStream } from '../../kube/types.ts';
 import {
   FENCE_WATCH_SECONDS,
-  REFLECTOR_BACKOFF_BASE_MS,
-  REFLECTOR_BACKOFF_MAX_MS,
   WATCH_EMPTY_END_MS,
   WATCH_TIMEOUT_SECONDS_MAX,
   WATCH_TIMEOUT_SECONDS_MIN,
 } from '../limits.ts';
 import type { Logger } from '../log.ts';
 import { Waiters } from '../waiters.ts';
+import { applyEvents } from './apply-events.ts';
 import type { Change, ResourceCache } from './cache.ts';
 import { probeVersion } from './probe.ts';
 import type { ReflectorDeps, ReflectorStatus, SyncHow } from './reflector-types.ts';
 import { deltaRelist, fullList, type RelistDeps } from './relist.ts';
+import { retryDelayMs } from './retry.ts';
 import type { ObjectRecord } from './types.ts';
 import type { Turn } from './watch-turns.ts';
 
@@ -41,6 +41,8 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
   #mustAsk = true;
   /** The whole cache is to be compared, because it is time. */
   #mustVerify = false;
+  /** What is stored is to be thrown away and listed anew, because somebody asked for it. */
+  #mustForget = false;
   /** Moves with each new demand to be caught up; a list begun before it doesn't answer it. */
   #epoch = 0;
   #stream: WatchStream<T> | undefined;
@@ -133,6 +135,14 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
     this.interrupt();
   }
 
+  /** Throws away what is stored and lists it anew; the cache stays in use. Resolves when done. */
+  async forget(signal: AbortSignal): Promise<void> {
+    this.#mustForget = true;
+    this.#pause.abort();
+    this.interrupt();
+    await this.until(() => !this.#mustForget, signal);
+  }
+
   /** Takes the stored objects as they are if they may be resumed; call before `run`. */
   loadStored(): void {
     const point = this.#deps.rows.resumePoint(this.#id);
@@ -174,7 +184,7 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
     await this.#deps.history.verified(signal);
     if (!this.#synced) await this.#list(signal, false);
     else if (this.#deps.history.mustCompare(this.#id)) await this.#delta(signal);
-    else if (this.#deps.rows.torn(this.#id) && this.#deps.diskWell()) await this.#mend(signal);
+    else if (this.#mustMend()) await this.#mend(signal);
     else if (this.#mustVerify) await this.#verifyAll(signal);
     if (this.#mustAsk && this.#deps.resumable) await this.#askTarget(signal);
     else if (this.#mustAsk) await this.#list(signal, false);
@@ -248,21 +258,8 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
 
   #applyChunk(events: readonly WatchEvent<T>[]): void {
     const startedAt = this.#deps.clock.monotonic();
-    const changes: Change<R>[] = [];
     const { rowChanges } = this.#cache;
-    let last = '';
-    for (const event of events) {
-      if (event.type === 'BOOKMARK') {
-        last = event.resourceVersion;
-        continue;
-      }
-      last = event.object.metadata.resourceVersion;
-      const change =
-        event.type === 'DELETED'
-          ? this.#cache.remove(event.object)
-          : this.#cache.apply(event.object, this.#deps.resumable);
-      if (change !== undefined) changes.push(change);
-    }
+    const { changes, last } = applyEvents(this.#cache, events, this.#deps.resumable);
     this.#advance(last, this.#cache.rowChanges !== rowChanges);
     this.#publish(changes);
     const durationMs = this.#deps.clock.monotonic() - startedAt;
@@ -310,10 +307,18 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
     this.#wake();
   }
 
-  /** The disk is back: every row is written again before the resource counts as whole. */
+  #mustMend(): boolean {
+    return this.#mustForget || (this.#deps.rows.torn(this.#id) && this.#deps.diskWell());
+  }
+
+  /** Every row is written again before the resource counts as whole. */
   async #mend(signal: AbortSignal): Promise<void> {
+    // A bookmark's version would be ahead of the rows until all are listed.
+    this.#bookmarkPending = false;
     this.#deps.rows.drop(this.#id);
     await this.#list(signal, true);
+    this.#mustForget = false;
+    this.#wake();
   }
 
   async #verifyAll(signal: AbortSignal): Promise<void> {
@@ -384,14 +389,8 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
     }
     this.#pause = new AbortController();
     const woken = AbortSignal.any([signal, this.#pause.signal]);
-    await this.#deps.clock.sleep(this.#backoffMs(error), woken);
-  }
-
-  #backoffMs(error: unknown): number {
-    const asked = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
-    const grown = REFLECTOR_BACKOFF_BASE_MS * 2 ** Math.min(this.#failures - 1, 10);
-    const capped = Math.min(grown, REFLECTOR_BACKOFF_MAX_MS);
-    return Math.max(asked, capped * (1 + this.#deps.random.next()));
+    const delayMs = retryDelayMs(error, this.#failures, this.#deps.random);
+    await this.#deps.clock.sleep(delayMs, woken);
   }
 
   #wake(): void {

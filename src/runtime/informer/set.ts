@@ -13,6 +13,7 @@ import { ResourceCache } from './cache.ts';
 import { Follower, type Following, type FollowMode } from './follow.ts';
 import { bystander, createHistoryCheck, type HistoryCheck } from './history.ts';
 import { CachedInformer } from './informer.ts';
+import { noteHow } from './noted-how.ts';
 import { Reflector } from './reflector.ts';
 import type { ReflectorMetrics } from './reflector-metrics.ts';
 import type { ReflectorDeps, ReflectorStatus } from './reflector-types.ts';
@@ -202,6 +203,36 @@ export class Informers implements InformerSet {
     return [...this.#reflectors()].map((reflector) => reflector.status());
   }
 
+  /**
+   * Throws away what is stored of a resource; if it is followed it is listed anew, and the cache
+   * stays in use meanwhile. Resolves when that is done, or when the signal aborts.
+   */
+  async forget(id: string, signal: AbortSignal): Promise<void> {
+    const informer = this.#informers.get(id);
+    if (informer?.started && !isNeverStored(id)) await informer.reflector.forget(signal);
+    else this.#deps.store.objects.drop(id);
+  }
+
+  /** True if a resource's cache has this key. */
+  holds(resource: string, key: string): boolean {
+    return this.#informers.get(resource)?.cache.record(key) !== undefined;
+  }
+
+  /** Cached objects that name this UID as an owner, at most `limit`. */
+  dependentsOf(uid: string, limit: number): { resource: string; key: string }[] {
+    const found: { resource: string; key: string }[] = [];
+    for (const { resource, cache } of this.#informers.values()) {
+      const owned = this.#book === undefined ? cache.controlledBy(uid) : cache.all();
+      for (const { key, controller, ties } of owned) {
+        if (found.length >= limit) return found;
+        if (controller?.uid === uid || ties?.owners.some((owner) => owner.uid === uid)) {
+          found.push({ resource: resourceId(resource), key });
+        }
+      }
+    }
+    return found;
+  }
+
   #rowsOf(resource: Resource): ObjectRows {
     return isNeverStored(resourceId(resource)) ? UNSTORED : this.#deps.store.objects;
   }
@@ -321,6 +352,11 @@ export class Informers implements InformerSet {
 
   #saveProgress(): void {
     for (const reflector of this.#reflectors()) reflector.saveProgress();
+    const caches = [...this.#reflectors()].map(({ resource, how }) => ({
+      id: resourceId(resource),
+      how,
+    }));
+    noteHow(this.#deps.store.facts, caches);
   }
 
   *#reflectors(): Iterable<Reflector<KubeObject, ObjectRecord>> {

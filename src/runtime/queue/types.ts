@@ -1,6 +1,7 @@
 /** What a work queue offers the framework, and what it tells whoever remembers or looks. */
 import type { WorkQueue } from '../controller.ts';
 import type { WorkRow } from '../ports.ts';
+import type { QueueSummary } from './summary.ts';
 
 /** Priorities: what just happened goes before what is only looked over after a start. */
 export const PRIORITY_NORMAL = 0;
@@ -62,4 +63,6 @@ export interface FrameworkQueue extends WorkQueue {
   /** Ends all takes at once with undefined; what is left stays in the log. Adds are ignored. */
   shutdown(): void;
   snapshot(): QueueSnapshot;
+  /** As the snapshot, but in numbers, however many keys there are. */
+  summary(): QueueSummary;
 }

@@ -4,11 +4,14 @@
  * change of a key's state is told to a WorkLog, so that work survives the process.
  */
 import type { Clock, Timer } from '../clock.ts';
+import { QUEUE_RATE_STEPS, QUEUE_RATE_WINDOW_MS } from '../limits.ts';
 import type { WorkRow } from '../ports.ts';
+import { RateMeter } from '../rate.ts';
 import { DueHeap } from './due-heap.ts';
 import { Lanes } from './lanes.ts';
 import type { Limiter } from './limiter.ts';
 import type { QueueMeter, QueueMetrics, RunningWork } from './metrics.ts';
+import { failingOf, type QueueSummary } from './summary.ts';
 import {
   type FrameworkQueue,
   PRIORITY_LOW,
@@ -51,6 +54,7 @@ const NO_LOG: WorkLog = { put: () => undefined, drop: () => undefined };
 
 class Queue implements FrameworkQueue {
   readonly name: string;
+  readonly #id: string;
   readonly #clock: Clock;
   readonly #limiter: Limiter;
   readonly #log: WorkLog;
@@ -60,13 +64,18 @@ class Queue implements FrameworkQueue {
   readonly #delayed = new DueHeap<Item>();
   readonly #running = new Set<Item>();
   readonly #takers: (() => void)[] = [];
+  readonly #syncs: RateMeter;
+  readonly #failed: RateMeter;
   #timer: { readonly dueAt: number; readonly timer: Timer } | undefined;
   #looksOver = false;
   #stopped = false;
 
   constructor(options: WorkQueueOptions) {
     this.name = options.name;
+    this.#id = options.id ?? options.name;
     this.#clock = options.clock;
+    this.#syncs = new RateMeter(options.clock, QUEUE_RATE_WINDOW_MS, QUEUE_RATE_STEPS);
+    this.#failed = new RateMeter(options.clock, QUEUE_RATE_WINDOW_MS, QUEUE_RATE_STEPS);
     this.#limiter = options.limiter;
     this.#log = options.log ?? NO_LOG;
     this.#meter = options.metrics.meter(options, () => this.#runningWork());
@@ -117,6 +126,7 @@ class Queue implements FrameworkQueue {
   }
 
   noteError(key: string, error: string): void {
+    this.#failed.add();
     const item = this.#items.get(key);
     if (item !== undefined) item.error = error;
   }
@@ -136,6 +146,7 @@ class Queue implements FrameworkQueue {
     if (item === undefined || !item.processing) return;
     item.processing = false;
     this.#running.delete(item);
+    this.#syncs.add();
     this.#meter.finished(this.#clock.monotonic() - item.takenAt);
     if (item.dirty) this.#enqueue(item);
     else this.#tell(key, item);
@@ -200,6 +211,30 @@ class Queue implements FrameworkQueue {
       })),
       waiting: waiting.map((item) => ({ ...this.#state(item), inMs: item.dueAt - now })),
     };
+  }
+
+  summary(): QueueSummary {
+    const now = this.#clock.monotonic();
+    let oldestMs = 0;
+    for (const { addedAt } of this.#ready) oldestMs = Math.max(oldestMs, now - addedAt);
+    return {
+      name: this.name,
+      id: this.#id,
+      depth: this.#ready.size,
+      oldestMs,
+      processing: this.#running.size,
+      longestMs: this.#runningWork().longestMs,
+      delayed: this.#delayed.size,
+      ...failingOf(this.#failing()),
+      syncsLastMinute: this.#syncs.sum(),
+      failuresLastMinute: this.#failed.sum(),
+    };
+  }
+
+  *#failing(): Iterable<WorkState> {
+    for (const item of this.#items.values()) {
+      if (this.#limiter.failures(item.key) > 0) yield this.#state(item);
+    }
   }
 
   #item(key: string): Item {

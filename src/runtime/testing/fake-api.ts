@@ -30,6 +30,8 @@ export class FakeApi implements Pick<KubeClient, 'list' | 'watch'> {
   #oldest = 0;
   /** Resources whose lists and watches fail. */
   readonly broken = new Set<string>();
+  /** Lists are answered when this has resolved. */
+  held: Promise<void> = Promise.resolve();
 
   get client(): KubeClient {
     return this as unknown as KubeClient;
@@ -63,6 +65,12 @@ export class FakeApi implements Pick<KubeClient, 'list' | 'watch'> {
     this.#tell(resource, { type: 'DELETED', object: { ...object, metadata } });
   }
 
+  /** Tells the watches of a resource that they have seen everything so far. */
+  bookmark(resource: Resource): void {
+    const resourceVersion = String(++this.#version);
+    this.#tell(resource, { type: 'BOOKMARK', resourceVersion, initialEventsEnd: false });
+  }
+
   /** Forgets what happened until now: watches from before it are refused. */
   compact(): void {
     this.#changes = [];
@@ -80,6 +88,7 @@ export class FakeApi implements Pick<KubeClient, 'list' | 'watch'> {
   ): Promise<ListPage<T>> {
     const id = resourceId(resource);
     this.asked.push(`list ${id}${options.metadataOnly ? ' metadata' : ''}`);
+    await this.held;
     if (this.broken.has(id)) throw new ApiError(500, `${id} is broken`);
     const items = [...this.#of(resource).values()].map((one) => shown(one, options.metadataOnly));
     return { items: items as T[], resourceVersion: this.version, continue: '' };

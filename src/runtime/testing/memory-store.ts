@@ -78,6 +78,8 @@ export function memoryStore(): StorePort & { readonly journaled: JournalRow[] } 
       commits: 0,
       commitErrors: 0,
       bytesWritten: 0,
+      bytesLastHour: 0,
+      commitsLastHour: 0,
       tornResources: [],
     }),
     close: () => undefined,

@@ -1,4 +1,4 @@
-/** Times as people read them: ages in two units, moments in UTC. */
+/** Times and sizes as people read them: ages in two units, moments in UTC, bytes. */
 import { timeText } from '../api/time.ts';
 
 const STEPS = [
@@ -46,4 +46,12 @@ export function parseAge(text: string): number | undefined {
     (sum, [, count, unit]) => sum + Number(count) * (UNITS[unit ?? ''] ?? 0),
     0,
   );
+}
+
+/** Size in bytes, KiB or MiB. */
+export function bytesText(bytes: number): string {
+  const step = 1024;
+  if (bytes < step) return `${bytes} B`;
+  if (bytes < step * step) return `${(bytes / step).toFixed(1)} KiB`;
+  return `${(bytes / step / step).toFixed(1)} MiB`;
 }
