@@ -102,6 +102,8 @@ class ModelElector implements Elector {
       holder: '',
       term: 0,
       heldForMs: 0,
+      since: 0,
+      holderSince: 0,
     };
   }
 
