@@ -143,6 +143,8 @@ export const EVENT_REMEMBERED_MAX = 256;
 export const MEMORY_ROWS_MAX = 50_000;
 /** Downtime up to this is counted by remembered countdowns. */
 export const DOWNTIME_COUNTED_MAX_MS = 15_000;
+/** After a longer pause controllers wait until the caches have caught up, whoever led before. */
+export const SEAMLESS_DOWNTIME_MAX_MS = 15_000;
 /** A process that didn't look at the clock for longer was frozen, or the machine slept. */
 export const STALL_COUNTED_MAX_MS = 15_000;
 /** How often it is noted, outside the disk, that this process still watches. */

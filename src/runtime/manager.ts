@@ -127,10 +127,11 @@ export class Manager {
   async #start(lead: Lead, signal: AbortSignal): Promise<void> {
     const { informers, log, clock, random } = this.#deps;
     const startedAt = clock.monotonic();
+    const isSeamless = lead.seamless && this.#deps.watched.justWatched;
     if (!lead.followsOwn) this.#forget();
-    else if (!lead.seamless) this.#deps.store.ownWrites.clear();
+    else if (!isSeamless) this.#deps.store.ownWrites.clear();
     const resources = this.#deps.definitions.flatMap((definition) => definition.watches);
-    const bridged = lead.seamless && this.#remembersLastTerm(lead.term);
+    const bridged = isSeamless && this.#remembersLastTerm(lead.term);
     const seamless = bridged && (await informers.resumable(resources, signal));
     if (!seamless) informers.expectCatchUp();
     await informers.synced(resources, signal);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { createCountdowns } from './countdown.ts';
-import { WATCHED_GAPS_MAX } from './limits.ts';
+import { SEAMLESS_DOWNTIME_MAX_MS, WATCHED_GAPS_MAX } from './limits.ts';
 import { type FakeClock, fakeClock } from './testing/fake-clock.ts';
 import { WatchedTime } from './watched-time.ts';
 
@@ -21,6 +21,21 @@ function process(clock: FakeClock, mark: { until?: number }, bootId = 'boot') {
   });
   return { watched, countdowns: createCountdowns(watched, DOWNTIME_MS) };
 }
+
+test('a cache was just watched if the process before, or this one, watched seconds ago', async () => {
+  const clock = fakeClock(0);
+  const mark = {};
+  const first = process(clock, mark).watched;
+  expect(first.justWatched).toBe(false);
+  first.begin(true);
+  await clock.advance(40_000);
+  expect(process(clock, mark).watched.justWatched).toBe(true);
+  first.end();
+  expect(first.justWatched).toBe(true);
+  await clock.advance(SEAMLESS_DOWNTIME_MAX_MS + 1);
+  expect(first.justWatched).toBe(false);
+  expect(process(clock, mark).watched.justWatched).toBe(false);
+});
 
 describe('a countdown', () => {
   test('that was looked at once goes on through a kill, up to the last mark and the gap', async () => {

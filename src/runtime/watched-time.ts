@@ -5,7 +5,12 @@
  */
 import type { Clock, Timer } from './clock.ts';
 import type { Watch } from './countdown.ts';
-import { STALL_COUNTED_MAX_MS, WATCHED_GAPS_MAX, WATCHED_MARK_INTERVAL_MS } from './limits.ts';
+import {
+  SEAMLESS_DOWNTIME_MAX_MS,
+  STALL_COUNTED_MAX_MS,
+  WATCHED_GAPS_MAX,
+  WATCHED_MARK_INTERVAL_MS,
+} from './limits.ts';
 
 /** A stretch of monotonic time. */
 interface Gap {
@@ -57,6 +62,15 @@ export class WatchedTime implements Watch {
 
   get serverSteady(): boolean {
     return this.#serverSteady;
+  }
+
+  /**
+   * True if somebody on this boot watched until a moment ago: caches that were kept then lag behind
+   * the server by no more than a watch may.
+   */
+  get justWatched(): boolean {
+    const until = this.#since === undefined ? this.formerUntil : this.#lookedAt;
+    return until !== undefined && this.clock.monotonic() - until <= SEAMLESS_DOWNTIME_MAX_MS;
   }
 
   /** A term begins. `serverSteady`: the API server was there all the time since the last one. */

@@ -3,6 +3,7 @@
  * taken away that should live, Jobs counted exactly. A controller may act on a cache that lags, so
  * what was asked for is taken over the time that any cache may still have been at.
  */
+import { JOB_TRACKING_FINALIZER } from '../../src/api/job.ts';
 import { controllerOf } from '../../src/api/meta.ts';
 import {
   DAEMON_SETS,
@@ -139,8 +140,10 @@ export class Ledger {
     const { phase } = pod.status ?? {};
     if (phase === 'Succeeded') {
       account.succeeded.add(pod.metadata.uid);
-      const going = (before ?? pod).metadata.deletionTimestamp !== undefined;
-      if (before?.status?.phase !== 'Succeeded' && !going) account.done.add(pod.metadata.uid);
+      const { deletionTimestamp, finalizers = [] } = (before ?? pod).metadata;
+      // A pod that the Job has let go, e.g. when it was suspended, is counted no more, as upstream.
+      const isOurs = deletionTimestamp === undefined && finalizers.includes(JOB_TRACKING_FINALIZER);
+      if (before?.status?.phase !== 'Succeeded' && isOurs) account.done.add(pod.metadata.uid);
     }
     const lived = before !== undefined && lives(before);
     const alive = type !== 'DELETED' && lives(pod);

@@ -2,7 +2,7 @@
 import { type Figures, World } from './world.ts';
 
 /** How to see the same run again. */
-export function replayOf(seed: number, hours: number): string {
+function replayOf(seed: number, hours: number): string {
   return `make simulate SEED=${seed} HOURS=${hours}`;
 }
 

@@ -1,19 +1,18 @@
 import { expect, setDefaultTimeout, test } from 'bun:test';
-import { replayOf, simulate } from './run.ts';
+import { simulate } from './run.ts';
 
 /** Only a run that hangs comes near it. */
 setDefaultTimeout(600_000);
 
 /** Seeds that once showed something, and a few more; each lives through one or two storms. */
-const SEEDS = [11, 112, 200, 402, 403, 404];
+const SEEDS = [11, 112, 200, 402, 403, 404, 9120, 9123];
 const HOURS = Number(process.env.HOLDFAST_SIM_HOURS ?? 3);
 const asked = process.env.HOLDFAST_SIM_SEED;
-const drawn = Math.floor(Math.random() * 2 ** 31);
-const seeds = asked === undefined ? [...SEEDS, drawn] : [Number(asked)];
+/** The same in each run: what a change breaks shows as a change. `make simulate` draws new ones. */
+const seeds = asked === undefined ? SEEDS : [Number(asked)];
 
 for (const seed of seeds) {
   test(`seed ${seed}: nothing is made twice, nothing is lost, and all comes to rest`, async () => {
-    if (seed === drawn) console.log(`drawn seed ${seed}; again: ${replayOf(seed, HOURS)}`);
     const figures = await simulate(seed, HOURS);
     expect(figures.podsCreated).toBeGreaterThan(0);
   });

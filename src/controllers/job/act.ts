@@ -166,17 +166,20 @@ export class Acting {
     return { count: victims.length - failed, ready, error: errors[0] };
   }
 
-  /** Takes the finalizers off pods that go uncounted; gives those that are there without it. */
+  /**
+   * Takes the finalizers off pods that go uncounted; gives those that are there without it. One
+   * that has changed keeps it: it may have ended well, and then has to be counted.
+   */
   async #release(
     victims: readonly Victim[],
   ): Promise<{ readonly released: readonly Victim[]; readonly refusals: readonly unknown[] }> {
     const refusals: unknown[] = [];
     const removed = await Promise.all(
       victims.map(async ({ pod, because }) => {
+        if (!pod.job.tracked) return true;
         try {
-          return (
-            !pod.job.tracked || (await removeFinalizer(this.#run, pod, this.#options(because)))
-          );
+          const options = this.#options(because);
+          return await removeFinalizer(this.#run, pod, options, pod.resourceVersion);
         } catch (error) {
           refusals.push(error);
           return false;

@@ -11,13 +11,21 @@ export interface FinalizedPod {
   readonly uid: string;
 }
 
-/** False if the pod is gone. Throws what else the API server answered. */
+/**
+ * False if the pod is gone. With `resourceVersion` only a pod that is still in this version loses
+ * it. Throws what else the API server answered.
+ */
 export async function removeFinalizer(
   run: SyncRun,
   { namespace, name, uid }: FinalizedPod,
   options: BecauseOptions,
+  resourceVersion?: string,
 ): Promise<boolean> {
-  const metadata = { uid, '$deleteFromPrimitiveList/finalizers': [JOB_TRACKING_FINALIZER] };
+  const metadata = {
+    uid,
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    '$deleteFromPrimitiveList/finalizers': [JOB_TRACKING_FINALIZER],
+  };
   try {
     await run.client.patch(PODS, { namespace, name }, 'strategic', { metadata }, options);
     return true;

@@ -69,9 +69,8 @@ describe('a sync', () => {
   test('takes the finalizer off surplus pods, then deletes them and expects them to go', async () => {
     const { sync, podControl, expectations, patches } = setUp(jobOf(), podsOf(3, 'run'));
     await sync();
-    expect(patches()).toMatchObject([
-      { key: 'default/pi-run-0', body: { metadata: { uid: 'uid-pi-run-0', ...REMOVAL } } },
-    ]);
+    const metadata = { uid: 'uid-pi-run-0', resourceVersion: expect.any(String), ...REMOVAL };
+    expect(patches()).toMatchObject([{ key: 'default/pi-run-0', body: { metadata } }]);
     expect(podControl.deleted.map(({ record }) => record.key)).toEqual(['default/pi-run-0']);
     expect(expectations.awaited(KEY).deletes).toEqual(['default/pi-run-0']);
   });
