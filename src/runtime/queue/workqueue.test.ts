@@ -217,12 +217,14 @@ describe('after a restart', () => {
       row('overdue', { failures: 2, dueAt: START - 1000, updatedAt: START - 2000 }),
       row('dirty', { dirty: true, failures: 1 }),
       row('nothing', {}),
+      row('under way', { failures: 7 }),
     ]);
-    expect(queue.snapshot().ready.map(({ key }) => key)).toEqual(['overdue', 'dirty']);
+    const ready = queue.snapshot().ready.map(({ key }) => key);
+    expect(ready).toEqual(['overdue', 'dirty', 'under way']);
     expect(queue.snapshot().waiting).toMatchObject([
       { key: 'waits', inMs: 30, failures: 4, error: 'bad', because: 'x' },
     ]);
-    expect([...log.keys()].sort()).toEqual(['dirty', 'overdue', 'waits']);
+    expect([...log.keys()].sort()).toEqual(['dirty', 'overdue', 'under way', 'waits']);
     expect(['waits', 'overdue', 'dirty'].map((key) => queue.failures(key))).toEqual([4, 2, 1]);
   });
 

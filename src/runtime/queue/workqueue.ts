@@ -168,7 +168,10 @@ class Queue implements FrameworkQueue {
       const wholeMs = Math.max(0, row.dueAt - row.updatedAt);
       const leftMs = Math.min(Math.max(0, row.dueAt - now), wholeMs);
       if (leftMs > 0) this.#delay(item, leftMs, row.because);
-      else if (row.dueAt > 0) this.#makeDirty(item, PRIORITY_NORMAL, false);
+      // One that fails and does not wait was under way: if its object went since, nobody adds it.
+      else if (row.dueAt > 0 || (row.failures > 0 && !row.dirty)) {
+        this.#makeDirty(item, PRIORITY_NORMAL, false);
+      }
       this.#tell(row.key, item);
     }
   }
