@@ -38,11 +38,11 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticate {
     const headers = headersOf(request);
     const chain = peerChain(request.socket as TLSSocket);
     const now = deps.clock.now();
-    const proxied = await byProxy(deps, headers, chain, now);
+    const proxied = byProxy(deps, headers, chain, now);
     if (proxied !== undefined) return authenticated(proxied);
     const leaf = chain[0];
     if (leaf !== undefined && deps.clientAuthorities().vouchFor(chain, now)) {
-      return authenticated(await userOf(leaf));
+      return authenticated(userOf(leaf));
     }
     const token = bearerToken(headers);
     if (token !== undefined && deps.reviews.reviewToken !== undefined) {
@@ -53,18 +53,18 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticate {
   };
 }
 
-async function byProxy(
+function byProxy(
   deps: AuthenticatorDeps,
   headers: Headers,
   chain: Parameters<Authorities['vouchFor']>[0],
   now: number,
-): Promise<User | undefined> {
+): User | undefined {
   const options = deps.requestHeader();
   const name = firstHeader(headers, options.usernameHeaders);
   const leaf = chain[0];
   if (name === undefined || leaf === undefined) return undefined;
   if (!deps.proxyAuthorities().vouchFor(chain, now)) return undefined;
-  const { name: proxy } = await userOf(leaf);
+  const proxy = userOf(leaf).name;
   if (options.allowedNames.length > 0 && !options.allowedNames.includes(proxy)) return undefined;
   return {
     name,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import type { ServeOptions } from './options.ts';
-import type { KeyPair } from './self-signed.ts';
+import { type KeyPair, selfSignedPair } from './self-signed.ts';
 
 const PAIR_NAME = 'kube-controller-manager';
 const HEX = '0123456789abcdef';
@@ -76,7 +76,6 @@ async function makePair(options: ServeOptions, clock: Clock, random: Random): Pr
   const { bindAddress } = options;
   if (!UNSPECIFIED.includes(bindAddress) && !hosts.includes(bindAddress))
     hosts.unshift(bindAddress);
-  const { selfSignedPair } = await import('./self-signed.ts');
   return await selfSignedPair(hosts, clock.now(), `0${random.text(15, HEX)}`);
 }
 

@@ -1,8 +1,13 @@
 /** Client certificates: whether they chain to an authority that is trusted, and whom they name. */
 import { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
+import 'reflect-metadata';
+import { X509Certificate as PeculiarCertificate } from '@peculiar/x509';
 import { CERTIFICATE_CHAIN_MAX } from '../runtime/limits.ts';
 import type { User } from './options.ts';
+
+/** Attribute of a subject that carries the user's UID. */
+const UID_ATTRIBUTE = '1.3.6.1.4.1.57683.2';
 
 /** Certificates of authorities, as objects and as PEM. */
 export class Authorities {
@@ -70,7 +75,12 @@ export function peerChain(socket: TLSSocket): X509Certificate[] {
 }
 
 /** The user a certificate names: CN is the name, each O a group. */
-export async function userOf(certificate: X509Certificate): Promise<User> {
-  const { subjectUser } = await import('./subject.ts');
-  return subjectUser(certificate);
+export function userOf(certificate: X509Certificate): User {
+  const subject = new PeculiarCertificate(certificate.raw).subjectName;
+  return {
+    name: subject.getField('CN')[0] ?? '',
+    groups: subject.getField('O'),
+    uid: subject.getField(UID_ATTRIBUTE)[0] ?? '',
+    extra: {},
+  };
 }
