@@ -30,6 +30,12 @@ test('a goal is met or missed, in itself and as a ratio', () => {
   expect(judge(30_000, 900)).toBe('ratio ≤ 0.067, ≤ 1.5: met');
   expect(judge(30_000, 1_600)).toEndWith('missed');
   expect(judge(12_000, 900)).toEndWith('missed');
+  const nothing = (subject: 'reference' | 'holdfast') => ({
+    subject,
+    figures: [within({ max: 1 }, megabytes('idle', 0))],
+  });
+  const idle = tableOf([nothing('reference'), nothing('holdfast')]);
+  expect(cellsOf(idle, 'idle')[6]).toBe('≤ 1: met');
   const alone = [{ subject: 'holdfast', figures: [within(goal, seconds('x', 1))] }] as const;
   expect(cellsOf(tableOf(alone), 'x')[6]).toBe('ratio ≤ 0.067, ≤ 1.5');
 });

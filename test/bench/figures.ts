@@ -80,8 +80,9 @@ function verdict(goal: Goal, reference: number | undefined, holdfast: number | u
   if (max !== undefined) limits.push(`≤ ${max}`);
   const text = limits.join(', ');
   if (holdfast === undefined || (ratioMax !== undefined && reference === undefined)) return text;
-  const isMet =
-    holdfast <= (max ?? holdfast) && holdfast <= (ratioMax ?? Infinity) * (reference ?? 1);
+  // A reference of 0 leaves no room for a ratio, and none is asked for without one.
+  const most = ratioMax === undefined ? Infinity : ratioMax * (reference ?? 1);
+  const isMet = holdfast <= (max ?? holdfast) && holdfast <= most;
   return `${text}: ${isMet ? 'met' : 'missed'}`;
 }
 
