@@ -97,21 +97,40 @@ export class StoredTable<T extends SmallTable> implements RowTable<SmallTables[T
 
 /** Facts by name over their table. */
 export class StoredFacts implements FactTable {
-  readonly table: StoredTable<'facts'>;
+  readonly #table: StoredTable<'facts'>;
+  /** What was read or set since the file was opened: some facts are compared before each commit. */
+  readonly #values = new Map<string, string | undefined>();
 
   constructor(access: StoreAccess) {
-    this.table = new StoredTable(access, 'facts');
+    this.#table = new StoredTable(access, 'facts');
   }
 
   get(name: string): string | undefined {
-    return this.table.find({ name, value: '' })?.value;
+    if (this.#values.has(name)) return this.#values.get(name);
+    const value = this.#table.find({ name, value: '' })?.value;
+    this.#values.set(name, value);
+    return value;
   }
 
   set(name: string, value: string): void {
-    if (this.get(name) !== value) this.table.put({ name, value });
+    if (this.get(name) === value) return;
+    this.#table.put({ name, value });
+    this.#values.set(name, value);
   }
 
   delete(name: string): void {
-    this.table.delete({ name, value: '' });
+    this.#table.delete({ name, value: '' });
+    this.#values.set(name, undefined);
+  }
+
+  /** As StoredTable's. */
+  committed(): void {
+    this.#table.committed();
+  }
+
+  /** As StoredTable's. */
+  diskReplaced(): void {
+    this.#values.clear();
+    this.#table.diskReplaced();
   }
 }

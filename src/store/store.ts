@@ -322,14 +322,7 @@ export class Store implements StorePort {
   }
 
   #tables(): readonly { committed(): void; diskReplaced(): void }[] {
-    return [
-      this.intents,
-      this.expectations,
-      this.ownWrites,
-      this.work,
-      this.memory,
-      this.facts.table,
-    ];
+    return [this.intents, this.expectations, this.ownWrites, this.work, this.memory, this.facts];
   }
 
   #succeeded(): void {

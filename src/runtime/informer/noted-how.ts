@@ -5,13 +5,12 @@ import type { SyncHow } from './reflector-types.ts';
 /** Name of the fact: JSON, resource to how. */
 export const FACT_HOW = 'informers.how';
 
-/** Notes it where it differs from what is noted. */
+/** Notes it; the same again is no change of the fact. */
 export function noteHow(
-  facts: Pick<FactTable, 'get' | 'set'>,
+  facts: Pick<FactTable, 'set'>,
   caches: Iterable<{ readonly id: string; readonly how: SyncHow }>,
 ): void {
   const how: Record<string, SyncHow> = {};
   for (const cache of caches) how[cache.id] = cache.how;
-  const text = JSON.stringify(how);
-  if (facts.get(FACT_HOW) !== text) facts.set(FACT_HOW, text);
+  facts.set(FACT_HOW, JSON.stringify(how));
 }
