@@ -9,13 +9,13 @@ import {
   type Manager,
   METRICS_CLUSTER,
   MetricsApi,
-  type Obj,
   simulateNodes,
   startCluster,
 } from '../rig/index.ts';
 import { autoscaler, external } from '../scenarios/autoscalers.ts';
 import { SHELVES, shelf } from '../scenarios/scaled.ts';
 import { deployment, type Fields, template, World } from '../scenarios/world.ts';
+import { versionsOf } from './versions.ts';
 
 setDefaultTimeout(240_000);
 
@@ -64,13 +64,8 @@ function budget(spec: Fields, name: string, app = 'web'): Fields {
 }
 
 /** Name, UID and version of everything a manager might have rewritten. */
-async function versions(): Promise<string[]> {
-  const lists = await Promise.all(WATCHED.map((plural) => world.list(plural)));
-  return lists
-    .flat()
-    .filter(({ metadata }: Obj) => !metadata.name.startsWith(MARKER))
-    .map(({ metadata }: Obj) => `${metadata.name} ${metadata.uid} ${metadata.resourceVersion}`)
-    .sort();
+function versions(): Promise<string[]> {
+  return versionsOf(world, WATCHED, (name) => name.startsWith(MARKER));
 }
 
 /** The same versions for a while: several rounds have passed. */

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Cluster, type Manager, type Obj, simulateNodes, startCluster } from '../rig/index.ts';
 import { deployment, type Fields, hanging, template, World } from '../scenarios/world.ts';
+import { versionsOf } from './versions.ts';
 
 setDefaultTimeout(180_000);
 
@@ -139,13 +140,8 @@ async function works(manager: Manager): Promise<void> {
 }
 
 /** Name, UID and version of everything a manager might have rewritten. */
-async function versions(): Promise<string[]> {
-  const lists = await Promise.all(WATCHED.map((plural) => world.list(plural)));
-  return lists
-    .flat()
-    .filter(({ metadata }: Obj) => !metadata.name.startsWith(MARKER))
-    .map(({ metadata }: Obj) => `${metadata.name} ${metadata.uid} ${metadata.resourceVersion}`)
-    .sort();
+function versions(): Promise<string[]> {
+  return versionsOf(world, WATCHED, (name) => name.startsWith(MARKER));
 }
 
 test('taken over and given back, what is half done is neither restarted nor rewritten', async () => {

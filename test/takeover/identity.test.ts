@@ -9,6 +9,7 @@ import { atRest, type Cluster, type Manager, startCluster } from '../rig/index.t
 import { userOf } from '../scenarios/identity-snapshot.ts';
 import { account, hasToken, tokenSecret } from '../scenarios/identity-tokens.ts';
 import { World } from '../scenarios/world.ts';
+import { versionsOf } from './versions.ts';
 
 setDefaultTimeout(180_000);
 
@@ -25,12 +26,8 @@ const WATCHED = ['secrets', 'serviceaccounts', 'clusterroles'];
 const CREATED = 201;
 
 /** Name, UID and version of everything a manager might have rewritten. */
-async function versions(world: World): Promise<string[]> {
-  const lists = await Promise.all(WATCHED.map((plural) => world.list(plural)));
-  return lists
-    .flat()
-    .map(({ metadata }) => `${metadata.name} ${metadata.uid} ${metadata.resourceVersion}`)
-    .sort();
+function versions(world: World): Promise<string[]> {
+  return versionsOf(world, WATCHED);
 }
 
 /** The same versions for a while: the last syncs are over. */

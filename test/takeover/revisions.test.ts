@@ -3,8 +3,9 @@
  * pod from a new one by the bytes of a revision: one byte of difference would restart every pod.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { type Cluster, type Manager, type Obj, simulateNodes, startCluster } from '../rig/index.ts';
+import { type Cluster, type Manager, simulateNodes, startCluster } from '../rig/index.ts';
 import { type Fields, template, World } from '../scenarios/world.ts';
+import { versionsOf } from './versions.ts';
 
 setDefaultTimeout(180_000);
 
@@ -112,13 +113,8 @@ async function works(manager: Manager): Promise<void> {
 }
 
 /** Name, UID and version of everything a manager might have rewritten. */
-async function versions(): Promise<string[]> {
-  const lists = await Promise.all(WATCHED.map((plural) => world.list(plural)));
-  return lists
-    .flat()
-    .filter(({ metadata }: Obj) => !metadata.name.includes(MARKER))
-    .map(({ metadata }: Obj) => `${metadata.name} ${metadata.uid} ${metadata.resourceVersion}`)
-    .sort();
+function versions(): Promise<string[]> {
+  return versionsOf(world, WATCHED, (name) => name.includes(MARKER));
 }
 
 test('what either made is neither restarted nor rewritten by the other', async () => {

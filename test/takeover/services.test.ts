@@ -3,7 +3,7 @@
  * written. A Holdfast that was killed goes on from its file: no slice is made twice, none is lost.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { atRest, type Cluster, type Manager, type Obj, startCluster } from '../rig/index.ts';
+import { atRest, type Cluster, type Manager, startCluster } from '../rig/index.ts';
 import {
   createNodes,
   endPod,
@@ -16,6 +16,7 @@ import {
   slicesHold,
 } from '../scenarios/service-world.ts';
 import { World } from '../scenarios/world.ts';
+import { versionsOf } from './versions.ts';
 
 setDefaultTimeout(180_000);
 
@@ -46,13 +47,8 @@ afterAll(async () => {
 });
 
 /** Name, UID and version of every Endpoints object and slice but those of markers. */
-async function versions(): Promise<string[]> {
-  const lists = await Promise.all(['endpoints', 'endpointslices'].map((one) => world.list(one)));
-  return lists
-    .flat()
-    .filter(({ metadata }: Obj) => !metadata.name.startsWith(MARKER))
-    .map(({ metadata }: Obj) => `${metadata.name} ${metadata.uid} ${metadata.resourceVersion}`)
-    .sort();
+function versions(): Promise<string[]> {
+  return versionsOf(world, ['endpoints', 'endpointslices'], (name) => name.startsWith(MARKER));
 }
 
 /** The manager leads and has looked at everything: a new Service is served by all its controllers. */

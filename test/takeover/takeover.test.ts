@@ -1,7 +1,8 @@
 /** A cluster goes from the reference manager to Holdfast and back, twice: nothing that was right moves. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { type Cluster, type Manager, type Obj, simulateNodes, startCluster } from '../rig/index.ts';
+import { type Cluster, type Manager, simulateNodes, startCluster } from '../rig/index.ts';
 import { deployment, replicationController, template, World } from '../scenarios/world.ts';
+import { versionsOf } from './versions.ts';
 
 setDefaultTimeout(180_000);
 
@@ -38,16 +39,8 @@ afterAll(async () => {
 });
 
 /** Name, UID and version of everything a manager might have rewritten. */
-async function versions(): Promise<string[]> {
-  const lists = await Promise.all(WATCHED.map((plural) => world.list(plural)));
-  return lists
-    .flat()
-    .filter((object: Obj) => !object.metadata.name.startsWith(MARKER))
-    .map((object: Obj) => {
-      const { name, uid, resourceVersion } = object.metadata;
-      return `${name} ${uid} ${resourceVersion}`;
-    })
-    .sort();
+function versions(): Promise<string[]> {
+  return versionsOf(world, WATCHED, (name) => name.startsWith(MARKER));
 }
 
 /** The manager leads and works: it rolls out a Deployment of its own. */
