@@ -43,6 +43,10 @@ rig: need-all ## Build the real etcd and Kubernetes binaries of the test rig (mi
 	@test/rig/build.sh
 	@test/rig/metrics-server/build.sh
 
+.PHONY: reference
+reference: need-all $(BINARY) ## Play the scenarios under both managers and keep anew what the reference comes to
+	@HOLDFAST_REFERENCE=write $(BUN) test --timeout=280000 test/scenarios
+
 .PHONY: simulate
 simulate: $(STAMP) ## Cluster life from seeds, in model time (HOURS=20 a seed; RUNS=50 seeds, or SEED=N)
 	@HOURS="$(HOURS)" SEED="$(SEED)" RUNS="$(RUNS)" FROM="$(FROM)" $(BUN) scripts/simulate.ts

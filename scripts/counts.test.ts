@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { countsOf } from './counts.ts';
+import { countsOf, failuresOf } from './counts.ts';
 
 test('counts are read from lines of their own', () => {
   expect(countsOf(' 13 pass\n 0 fail\n 59 expect() calls\n')).toEqual({ passed: 13, failed: 0 });
@@ -24,5 +24,10 @@ test('a real run with a failure, a skip and a broken file is counted', async () 
   const { passed, failed } = countsOf(output);
   expect(passed).toBe(1);
   expect(failed).toBeGreaterThanOrEqual(2);
+  const [failure, ...more] = failuresOf(output);
+  expect(failure).toMatch(
+    /^\(fail\) b.*\nerror: expect\(received\)\.toBe\(expected\)\nExpected: 2\n/,
+  );
+  expect(more).toEqual([]);
   rmSync(dir, { recursive: true });
 });

@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path';
 import { binariesFolder } from '../test/rig/index.ts';
-import { type Counts, countsOf } from './counts.ts';
+import { type Counts, countsOf, failuresOf } from './counts.ts';
 
 const ROOT = join(import.meta.dir, '..');
 /** Only hung tests come near it: single waits have shorter limits of their own. */
@@ -60,6 +60,7 @@ async function runTests(): Promise<Counts> {
   const [, errors] = await Promise.all([tee(run.stdout), tee(run.stderr)]);
   const code = await run.exited;
   const counts = countsOf(errors);
+  for (const failure of failuresOf(errors)) console.log(`\n${failure}`);
   // A run that broke without a failed test in its counts is a failure all the same.
   if (code !== 0 && counts.failed === 0) counts.failed = 1;
   return counts;

@@ -97,7 +97,7 @@ afterEach(async () => {
 });
 
 async function newWorld(): Promise<NodeWorld> {
-  return new NodeWorld(cluster, await cluster.namespace('nodes'), holdfast);
+  return new NodeWorld(cluster, await cluster.namespace('nodes'));
 }
 
 /** A tainted node with a pod on it that stays for so many seconds; resolves once that is seen. */

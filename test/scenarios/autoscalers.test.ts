@@ -2,13 +2,13 @@
  * HorizontalPodAutoscalers under the reference manager and under Holdfast: sizes, status, conditions
  * and messages of events must come out equal.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { setDefaultTimeout } from 'bun:test';
 import { type Cluster, METRICS_CLUSTER, MetricsApi, simulateNodes } from '../rig/index.ts';
 import { settledAutoscalers } from './autoscaler-snapshot.ts';
 import { autoscalerScenarios } from './autoscalers.ts';
-import { Both } from './both.ts';
+import { compareAll } from './both.ts';
 import { SHELVES } from './scaled.ts';
-import type { World } from './world.ts';
+import { World } from './world.ts';
 
 setDefaultTimeout(240_000);
 
@@ -33,33 +33,18 @@ const SCENARIOS = autoscalerScenarios(({ cluster }: World) => {
   return found;
 });
 
-let both: Both;
-
-beforeAll(async () => {
-  both = await Both.start({
-    scenarios: SCENARIOS,
-    controllers: CONTROLLERS,
-    atOnce: 6,
-    flags: FLAGS,
-    cluster: METRICS_CLUSTER,
-    look: settledAutoscalers,
-    async prepare(cluster) {
-      await simulateNodes(cluster, { count: 2, clearTaint: true, bind: true });
-      await cluster.api.create(SHELVES);
-      metrics.set(cluster, await MetricsApi.serve(cluster));
-    },
-  });
-});
-
-afterAll(async () => {
-  await both?.stop();
-});
-
-describe('as the reference manager', () => {
-  for (const scenario of SCENARIOS) {
-    test(scenario.name, async () => {
-      const [wanted, found] = await both.of(scenario);
-      expect(found).toEqual(wanted);
-    });
-  }
+compareAll('as the reference manager', {
+  suite: 'autoscalers',
+  scenarios: SCENARIOS,
+  controllers: CONTROLLERS,
+  atOnce: 8,
+  flags: FLAGS,
+  cluster: METRICS_CLUSTER,
+  world: World,
+  look: settledAutoscalers,
+  async prepare(cluster) {
+    await simulateNodes(cluster, { count: 2, clearTaint: true, bind: true });
+    await cluster.api.create(SHELVES);
+    metrics.set(cluster, await MetricsApi.serve(cluster));
+  },
 });

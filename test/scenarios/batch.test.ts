@@ -2,31 +2,29 @@
  * Jobs and CronJobs under the reference manager and under Holdfast: objects, conditions,
  * annotations, finalizers and event reasons must come out equal.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { Both } from './both.ts';
+import { setDefaultTimeout } from 'bun:test';
+import { compareAll, nodesAndCollector } from './both.ts';
 import { CRONJOBS } from './cronjobs.ts';
 import { JOBS } from './jobs.ts';
+import { type Snapshot, settledSnapshot } from './snapshot.ts';
+import { World } from './world.ts';
 
 setDefaultTimeout(180_000);
 
 const SCENARIOS = [...JOBS, ...CRONJOBS];
 const CONTROLLERS = ['job', 'cronjob', 'serviceaccount'];
 
-let both: Both;
+function withoutEvents(seen: Snapshot, reasons: readonly string[]): Snapshot {
+  const isRaced = (event: string): boolean => reasons.some((reason) => event.includes(reason));
+  return { ...seen, events: seen.events.filter((event: string) => !isRaced(event)) };
+}
 
-beforeAll(async () => {
-  both = await Both.start({ scenarios: SCENARIOS, controllers: CONTROLLERS, atOnce: 5 });
-});
-
-afterAll(async () => {
-  await both?.stop();
-});
-
-describe('as the reference manager', () => {
-  for (const scenario of SCENARIOS) {
-    test(scenario.name, async () => {
-      const [wanted, found] = await both.of(scenario);
-      expect(found).toEqual(wanted);
-    });
-  }
+compareAll('as the reference manager', {
+  suite: 'batch',
+  scenarios: SCENARIOS,
+  controllers: CONTROLLERS,
+  atOnce: 6,
+  prepare: nodesAndCollector,
+  world: World,
+  look: async (world, { raced = [] }) => withoutEvents(await settledSnapshot(world), raced),
 });

@@ -1,107 +1,162 @@
-/** Plays scenarios under the reference manager and under Holdfast, each on a cluster of its own. */
-
-import { type Cluster, type ClusterOptions, simulateNodes, startCluster } from '../rig/index.ts';
+/**
+ * Plays scenarios under Holdfast and compares them with what the reference manager makes of them. That
+ * is kept as files. What comes out otherwise than kept is played under both managers, each on a
+ * cluster of its own, side by side: that comparison decides.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type Cluster, type ClusterOptions, simulateNodes } from '../rig/index.ts';
 import { alike } from './alike.ts';
-import { type Snapshot, settledSnapshot } from './snapshot.ts';
-import { type Scenario, World } from './world.ts';
+import { asKept, KeptSnapshots, keeping, referenceVersion } from './kept.ts';
+import { type Leader, Side } from './side.ts';
+import type { Scenario, World } from './world.ts';
 
 /** What both came to: the reference's snapshot, then Holdfast's. */
-export type Pair = readonly [Snapshot, Snapshot];
+export type Pair<S> = readonly [S, S];
 
-export interface BothOptions {
-  readonly scenarios: readonly Scenario[];
+export interface BothOptions<W extends World, S> {
+  /** Names the file of what the reference came to. */
+  readonly suite: string;
+  readonly scenarios: readonly Scenario<W>[];
   /** Names for --controllers. */
   readonly controllers: readonly string[];
-  /** How many scenarios play at once. */
+  /** How many scenarios play at once; 1 where they share what the whole cluster decides. */
   readonly atOnce: number;
+  /** Played one by one once all others are done. */
+  readonly alone?: readonly Scenario<W>[];
   /** Further flags for both managers. */
   readonly flags?: readonly string[];
   readonly cluster?: ClusterOptions;
-  /** Furnishes each cluster before its manager starts; default nodes and a garbage collector. */
+  /** Furnishes each cluster before its manager starts. */
   prepare?(cluster: Cluster): Promise<unknown>;
-  /** What is compared at the end of a scenario; default `settledSnapshot`. */
-  look?(world: World): Promise<Snapshot>;
+  /** What a scenario is handed. */
+  readonly world: new (
+    cluster: Cluster,
+    namespace: string,
+  ) => W;
+  /** What is compared at the end of a scenario. */
+  look(world: W, scenario: Scenario<W>): Promise<S>;
 }
 
-const LIMITS = ['--kube-api-qps=500', '--kube-api-burst=1000'];
+/** Plays all scenarios, a few at a time; each test waits for its own. */
+class Both<W extends World, S> {
+  readonly #options: BothOptions<W, S>;
+  readonly #keeping = keeping();
+  readonly #kept: KeptSnapshots;
+  readonly #sides = new Map<Leader, Promise<Side<W, S>>>();
+  readonly #played: ReadonlyMap<string, PromiseWithResolvers<Pair<S>>>;
 
-/** Two clusters with a manager each; both play every scenario. */
-export class Both {
-  readonly #clusters: readonly [Cluster, Cluster];
-  readonly #look: (world: World) => Promise<Snapshot>;
-  readonly #played: ReadonlyMap<string, Promise<Pair>>;
-
-  private constructor(clusters: readonly [Cluster, Cluster], options: BothOptions) {
-    this.#clusters = clusters;
-    this.#look = options.look ?? settledSnapshot;
-    this.#played = this.#playAll(options);
+  private constructor(options: BothOptions<W, S>) {
+    this.#options = options;
+    this.#kept = new KeptSnapshots(options.suite, referenceVersion());
+    const { scenarios, alone = [] } = options;
+    const settlers = [...scenarios, ...alone].map(
+      ({ name }) => [name, Promise.withResolvers<Pair<S>>()] as const,
+    );
+    this.#played = new Map(settlers);
+    for (const { promise } of this.#played.values()) promise.catch(() => undefined);
   }
 
-  /** Starts the clusters and managers, and begins to play. */
-  static async start(options: BothOptions): Promise<Both> {
-    const start = (): Promise<Cluster> => startCluster(options.cluster);
-    const clusters = await Promise.all([start(), start()]);
-    const [reference, holdfast] = clusters;
-    await Promise.all(clusters.map(options.prepare ?? prepare));
-    const { controllers, flags: more = [] } = options;
-    const flags = [`--controllers=${controllers.join(',')}`, ...LIMITS, ...more];
-    const managers = [
-      await reference.startReference({ flags }),
-      await holdfast.startHoldfast({ flags }),
-    ];
-    await Promise.all(managers.map((manager) => manager.waitServing()));
-    return new Both(clusters, options);
+  /** Starts what is needed, and begins to play. */
+  static async start<W extends World, S>(options: BothOptions<W, S>): Promise<Both<W, S>> {
+    const both = new Both(options);
+    const leaders: Leader[] = ['holdfast'];
+    if (both.#keeping !== 'compare') leaders.push('reference');
+    await Promise.all(leaders.map((leader) => both.#side(leader)));
+    void both.#playAll();
+    return both;
   }
 
+  /** Stops the clusters; what was to be kept is written first. */
   async stop(): Promise<void> {
-    await Promise.all(this.#clusters.map((cluster) => cluster.stop()));
+    if (this.#keeping === 'write') await this.#kept.write([...this.#played.keys()]);
+    const sides = await Promise.allSettled(this.#sides.values());
+    await Promise.all(
+      sides.map((side) => (side.status === 'fulfilled' ? side.value.stop() : undefined)),
+    );
   }
 
-  /** Resolves when both have played this scenario. */
-  of(scenario: Scenario): Promise<Pair> {
-    const pair = this.#played.get(scenario.name);
-    if (pair === undefined) throw new Error(`nobody plays "${scenario.name}"`);
+  /** Resolves when this scenario has been played. */
+  of({ name }: Scenario<W>): Promise<Pair<S>> {
+    const settler = this.#played.get(name);
+    if (settler === undefined) throw new Error(`nobody plays "${name}"`);
+    return settler.promise;
+  }
+
+  #side(leader: Leader): Promise<Side<W, S>> {
+    const side = this.#sides.get(leader) ?? Side.start(leader, this.#options);
+    this.#sides.set(leader, side);
+    return side;
+  }
+
+  async #playAll(): Promise<void> {
+    const { scenarios, alone = [], atOnce } = this.#options;
+    const waiting = [...scenarios];
+    await Promise.all(Array.from({ length: atOnce }, () => this.#work(waiting)));
+    await this.#work([...alone]);
+  }
+
+  async #work(waiting: Scenario<W>[]): Promise<void> {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const settler = this.#played.get(next.name);
+      await this.#compare(next).then(settler?.resolve, settler?.reject);
+    }
+  }
+
+  async #compare(scenario: Scenario<W>): Promise<Pair<S>> {
+    const { name } = scenario;
+    const kept = this.#keeping === 'compare' ? this.#kept.of(name) : undefined;
+    if (kept !== undefined) {
+      const found = await this.#play('holdfast', scenario).catch((error: unknown) => {
+        console.log(`"${name}" failed: ${error}`);
+        return undefined;
+      });
+      if (found !== undefined && Bun.deepEquals(kept, found)) return [kept as S, found];
+    }
+    if (this.#keeping === 'compare') {
+      console.log(`"${name}" is ${kept ? 'not as kept' : 'kept nowhere'}: played under both`);
+    }
+    const pair = await alike(name, () =>
+      Promise.all([this.#play('reference', scenario), this.#play('holdfast', scenario)]),
+    );
+    if (this.#keeping === 'write') this.#kept.keep(name, pair[0]);
     return pair;
   }
 
-  #playAll({ scenarios, atOnce }: BothOptions): ReadonlyMap<string, Promise<Pair>> {
-    const waiting = [...scenarios];
-    const settlers = new Map(
-      scenarios.map(({ name }) => [name, Promise.withResolvers<Pair>()] as const),
-    );
-    const worker = async (): Promise<void> => {
-      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-        const settler = settlers.get(next.name);
-        await this.#playBoth(next).then(settler?.resolve, settler?.reject);
-      }
-    };
-    for (let i = 0; i < atOnce; i++) void worker();
-    for (const settler of settlers.values()) settler.promise.catch(() => undefined);
-    return new Map([...settlers].map(([name, settler]) => [name, settler.promise]));
-  }
-
-  async #playBoth(scenario: Scenario): Promise<Pair> {
-    const [reference, holdfast] = this.#clusters;
-    return await alike(scenario.name, () =>
-      Promise.all([this.#play(scenario, reference), this.#play(scenario, holdfast)]),
-    );
-  }
-
-  async #play(scenario: Scenario, cluster: Cluster): Promise<Snapshot> {
-    const world = new World(cluster, await cluster.namespace('play'));
-    await scenario.play(world);
-    return withoutEvents(await this.#look(world), scenario.raced ?? []);
+  async #play(leader: Leader, scenario: Scenario<W>): Promise<S> {
+    const side = await this.#side(leader);
+    return asKept(await side.play(scenario));
   }
 }
 
-function withoutEvents(seen: Snapshot, reasons: readonly string[]): Snapshot {
-  if (reasons.length === 0) return seen;
-  const isRaced = (event: string): boolean => reasons.some((reason) => event.includes(reason));
-  return { ...seen, events: seen.events.filter((event: string) => !isRaced(event)) };
+/**
+ * A test a scenario: what Holdfast comes to must be what the reference comes to. `check` looks at
+ * what both came to.
+ */
+export function compareAll<W extends World, S>(
+  title: string,
+  options: BothOptions<W, S>,
+  check?: (wanted: S) => void,
+): void {
+  describe(title, () => {
+    let both: Both<W, S>;
+    beforeAll(async () => {
+      both = await Both.start(options);
+    });
+    afterAll(async () => {
+      await both?.stop();
+    });
+    for (const scenario of [...options.scenarios, ...(options.alone ?? [])]) {
+      test(scenario.name, async () => {
+        const [wanted, found] = await both.of(scenario);
+        expect(found).toEqual(wanted);
+        check?.(wanted);
+      });
+    }
+  });
 }
 
-/** Nodes, and a garbage collector of the reference's on both sides. */
-async function prepare(cluster: Cluster): Promise<void> {
+/** Furnishes a cluster with nodes, and with a garbage collector of the reference's on both sides. */
+export async function nodesAndCollector(cluster: Cluster): Promise<void> {
   await simulateNodes(cluster, { count: 2, clearTaint: true, bind: true });
   const flags = ['--controllers=garbage-collector-controller', '--leader-elect=false'];
   await cluster.startReference({ flags, name: 'garbage-collector' });

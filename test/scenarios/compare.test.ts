@@ -2,13 +2,15 @@
  * The same scenarios under the reference manager and under Holdfast: objects, conditions,
  * annotations and event reasons must come out equal.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { Both } from './both.ts';
+import { setDefaultTimeout } from 'bun:test';
+import { compareAll, nodesAndCollector } from './both.ts';
 import { COLLISIONS } from './collisions.ts';
 import { DAEMONSETS } from './daemonsets.ts';
 import { DEPLOYMENTS } from './deployments.ts';
 import { REPLICAS } from './replicas.ts';
+import { settledSnapshot } from './snapshot.ts';
 import { STATEFULSETS } from './statefulsets.ts';
+import { World } from './world.ts';
 
 setDefaultTimeout(120_000);
 
@@ -23,21 +25,12 @@ const CONTROLLERS = [
   'root-ca-certificate-publisher-controller',
 ];
 
-let both: Both;
-
-beforeAll(async () => {
-  both = await Both.start({ scenarios: SCENARIOS, controllers: CONTROLLERS, atOnce: 4 });
-});
-
-afterAll(async () => {
-  await both?.stop();
-});
-
-describe('as the reference manager', () => {
-  for (const scenario of SCENARIOS) {
-    test(scenario.name, async () => {
-      const [wanted, found] = await both.of(scenario);
-      expect(found).toEqual(wanted);
-    });
-  }
+compareAll('as the reference manager', {
+  suite: 'workloads',
+  scenarios: SCENARIOS,
+  controllers: CONTROLLERS,
+  atOnce: 5,
+  prepare: nodesAndCollector,
+  world: World,
+  look: settledSnapshot,
 });

@@ -2,38 +2,23 @@
  * Roles and tokens under the reference manager and under Holdfast: rules, keys, claims, labels,
  * references and managers of fields must come out equal.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { Both } from './both.ts';
+import { setDefaultTimeout } from 'bun:test';
+import { compareAll } from './both.ts';
 import { ROLES } from './identity-roles.ts';
 import { settledIdentity } from './identity-snapshot.ts';
 import { TOKENS } from './identity-tokens.ts';
+import { World } from './world.ts';
 
 setDefaultTimeout(180_000);
 
 const SCENARIOS = [...TOKENS, ...ROLES];
 const CONTROLLERS = ['clusterrole-aggregation', 'serviceaccount-token', 'serviceaccount'];
 
-let both: Both;
-
-beforeAll(async () => {
-  both = await Both.start({
-    scenarios: SCENARIOS,
-    controllers: CONTROLLERS,
-    atOnce: 5,
-    prepare: async () => undefined,
-    look: settledIdentity,
-  });
-});
-
-afterAll(async () => {
-  await both?.stop();
-});
-
-describe('as the reference manager', () => {
-  for (const scenario of SCENARIOS) {
-    test(scenario.name, async () => {
-      const [wanted, found] = await both.of(scenario);
-      expect(found).toEqual(wanted);
-    });
-  }
+compareAll('as the reference manager', {
+  suite: 'identity',
+  scenarios: SCENARIOS,
+  controllers: CONTROLLERS,
+  atOnce: 6,
+  world: World,
+  look: settledIdentity,
 });

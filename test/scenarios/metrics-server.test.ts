@@ -3,7 +3,7 @@
  * and falls. Metrics are late by up to two scrapes, and pods are without any at first. Under the
  * reference manager and under Holdfast sizes, status and conditions must come out equal.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, setDefaultTimeout } from 'bun:test';
 import {
   type Json,
   METRICS_CLUSTER,
@@ -13,9 +13,9 @@ import {
 } from '../rig/index.ts';
 import { settledAutoscalers } from './autoscaler-snapshot.ts';
 import { autoscaler } from './autoscalers.ts';
-import { Both } from './both.ts';
+import { compareAll } from './both.ts';
 import { SHELVES } from './scaled.ts';
-import { deployment, type Fields, type Scenario, template, type World } from './world.ts';
+import { deployment, type Fields, type Scenario, template, World } from './world.ts';
 
 setDefaultTimeout(240_000);
 
@@ -111,43 +111,35 @@ async function look(world: World): Promise<Json> {
 }
 
 const SCENARIOS = [rising(CPU), rising(MEMORY)];
-let both: Both;
+function endsSmall(wanted: Json): void {
+  expect(wanted.autoscalers).toMatchObject([
+    {
+      status: { currentReplicas: FEW, desiredReplicas: FEW },
+      conditions: [
+        { type: 'AbleToScale', status: 'True', reason: 'ReadyForNewScale' },
+        { type: 'ScalingActive', status: 'True', reason: 'ValidMetricFound' },
+        { type: 'ScalingLimited', status: 'True', reason: 'TooFewReplicas' },
+      ],
+    },
+  ]);
+}
 
-beforeAll(async () => {
-  both = await Both.start({
+compareAll(
+  'as the reference manager',
+  {
+    suite: 'metrics-server',
     scenarios: SCENARIOS,
     controllers: CONTROLLERS,
     atOnce: SCENARIOS.length,
     flags: FLAGS,
     cluster: METRICS_CLUSTER,
+    world: World,
     look,
     async prepare(cluster) {
       await simulateNodes(cluster, { count: 2, clearTaint: true, bind: true, kubelets: true });
       await cluster.api.create(SHELVES);
       await startMetricsServer(cluster);
     },
-  });
-});
-
-afterAll(async () => {
-  await both?.stop();
-});
-
-describe('as the reference manager', () => {
-  for (const scenario of SCENARIOS) {
-    test(scenario.name, async () => {
-      const [wanted, found] = await both.of(scenario);
-      expect(found).toEqual(wanted);
-      expect(wanted.autoscalers).toMatchObject([
-        {
-          status: { currentReplicas: FEW, desiredReplicas: FEW },
-          conditions: [
-            { type: 'AbleToScale', status: 'True', reason: 'ReadyForNewScale' },
-            { type: 'ScalingActive', status: 'True', reason: 'ValidMetricFound' },
-            { type: 'ScalingLimited', status: 'True', reason: 'TooFewReplicas' },
-          ],
-        },
-      ]);
-    });
-  }
-});
+  },
+  endsSmall,
+);

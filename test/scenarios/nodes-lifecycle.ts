@@ -29,7 +29,7 @@ export async function kubelet(
 ): Promise<Kubelet> {
   const labels = { [ZONE]: world.namespace, ...options.labels };
   const made = new Kubelet(world.api, world.node(name), { ...options, labels });
-  world.cluster.onStop(() => made.stop());
+  world.onEnd(() => made.stop());
   return await made.start();
 }
 
@@ -144,7 +144,7 @@ const FALLING_SILENT: readonly NodeScenario[] = [
     async play(world) {
       await world.createNode('shy', { metadata: { labels: { [ZONE]: world.namespace } } });
       const shy = new Kubelet(world.api, world.node('shy'));
-      world.cluster.onStop(() => shy.stop());
+      world.onEnd(() => shy.stop());
       await shy.resume();
       await Bun.sleep(STARTUP_MS + LOOKS_MS);
       shy.stop();

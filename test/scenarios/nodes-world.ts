@@ -2,50 +2,35 @@
  * Scenarios about nodes, played under the reference manager and under Holdfast, each on a cluster
  * of its own. Nodes belong to nobody's namespace, so each play names its nodes after its own.
  */
-import {
-  atRest,
-  type Cluster,
-  eventually,
-  type Json,
-  type Manager,
-  type Obj,
-  startCluster,
-} from '../rig/index.ts';
-import { alike } from './alike.ts';
+import { atRest, eventually, type Json, type Obj } from '../rig/index.ts';
 import { type Fields, type Scenario, World } from './world.ts';
 
-export interface NodePairOptions {
-  readonly scenarios: readonly NodeScenario[];
-  readonly flags: readonly string[];
-  /** How many scenarios play at once; 1 where they share what the whole cluster decides. */
-  readonly atOnce: number;
-  /** Called for both clusters before the managers start. */
-  prepare?(cluster: Cluster): Promise<void>;
-}
-
-/** A scenario and the world it is played in. */
-export interface NodeScenario extends Omit<Scenario, 'play'> {
-  play(world: NodeWorld): Promise<void>;
-}
+export type NodeScenario = Scenario<NodeWorld>;
 
 /** Nodes, then pods and events of one play, without what may differ between two runs. */
 export type NodeSnapshot = Readonly<Record<'nodes' | 'pods' | 'events', Json[]>>;
 
-type Played = readonly [NodeSnapshot, NodeSnapshot];
-
-const LIMITS = ['--kube-api-qps=500', '--kube-api-burst=1000'];
 const CALM_MS = 400;
 const CALM_LOOKS = 4;
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g;
 
 /** A namespace, and nodes that are called after it. */
 export class NodeWorld extends World {
-  constructor(
-    cluster: Cluster,
-    namespace: string,
-    readonly manager: Manager,
-  ) {
-    super(cluster, namespace);
+  readonly #endings: (() => unknown)[] = [];
+
+  /** Calls this when the play has been looked at, or the cluster stops. */
+  onEnd(ending: () => unknown): void {
+    this.#endings.push(ending);
+    this.cluster.onStop(async () => void (await ending()));
+  }
+
+  /** Takes the nodes of this play away: those that are left silent count for whole zones. */
+  override async end(): Promise<void> {
+    for (const ending of this.#endings) await ending();
+    for (const { metadata } of await this.api.list('nodes')) {
+      const isOurs = metadata.name.startsWith(`${this.namespace}-`);
+      if (isOurs) await this.api.remove('nodes', '', metadata.name);
+    }
   }
 
   /** The whole name of a node of this play. */
@@ -102,79 +87,6 @@ export class NodeWorld extends World {
     const about = (event: Obj) => event.involvedObject.name.startsWith(`${this.namespace}-`);
     const ofNodes = (await this.api.list('events', 'default')).filter(about);
     return [...(await this.list('events')), ...ofNodes];
-  }
-}
-
-/** Two clusters with a manager each; both play every scenario. */
-export class NodePair {
-  readonly #clusters: readonly Cluster[];
-  readonly #managers: readonly Manager[];
-  readonly #played: ReadonlyMap<string, PromiseWithResolvers<Played>>;
-
-  private constructor(
-    clusters: readonly Cluster[],
-    managers: readonly Manager[],
-    { scenarios, atOnce }: NodePairOptions,
-  ) {
-    this.#clusters = clusters;
-    this.#managers = managers;
-    this.#played = new Map(scenarios.map(({ name }) => [name, Promise.withResolvers<Played>()]));
-    for (const { promise } of this.#played.values()) promise.catch(() => undefined);
-    const waiting = [...scenarios];
-    for (let i = 0; i < atOnce; i++) void this.#work(waiting);
-  }
-
-  /** Starts the clusters and managers, and begins to play. */
-  static async start(options: NodePairOptions): Promise<NodePair> {
-    const clusters = await Promise.all([startCluster(), startCluster()]);
-    const [reference, holdfast] = clusters;
-    await Promise.all(clusters.map(options.prepare ?? (async () => undefined)));
-    const flags = [...options.flags, ...LIMITS];
-    const managers = [
-      await reference.startReference({ flags }),
-      await holdfast.startHoldfast({ flags }),
-    ];
-    await Promise.all(managers.map((manager) => manager.waitServing()));
-    return new NodePair(clusters, managers, options);
-  }
-
-  async stop(): Promise<void> {
-    await Promise.all(this.#clusters.map((cluster) => cluster.stop()));
-  }
-
-  /** What both came to: the reference's snapshot, then Holdfast's. */
-  async of({ name }: NodeScenario): Promise<Played> {
-    const played = this.#played.get(name);
-    if (played === undefined) throw new Error(`nobody plays "${name}"`);
-    return await played.promise;
-  }
-
-  async #work(waiting: NodeScenario[]): Promise<void> {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const settler = this.#played.get(next.name);
-      await this.#playBoth(next).then(settler?.resolve, settler?.reject);
-    }
-  }
-
-  async #playBoth(scenario: NodeScenario): Promise<Played> {
-    return await alike(scenario.name, () => this.#playOnce(scenario));
-  }
-
-  async #playOnce(scenario: NodeScenario): Promise<Played> {
-    const played = await Promise.all(
-      this.#clusters.map(async (cluster, at) => {
-        const manager = this.#managers[at] as Manager;
-        const world = new NodeWorld(cluster, await cluster.namespace('nodes'), manager);
-        try {
-          await scenario.play(world);
-        } catch (error) {
-          const cause = error instanceof Error ? error.message : String(error);
-          throw new Error(`under ${manager.name}: ${cause}\n${manager.tail()}`);
-        }
-        return await settled(world);
-      }),
-    );
-    return played as unknown as Played;
   }
 }
 

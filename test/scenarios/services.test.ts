@@ -2,12 +2,13 @@
  * Services under the reference manager and under Holdfast: Endpoints, EndpointSlices and events must
  * come out equal.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { setDefaultTimeout } from 'bun:test';
 import { settledAddresses } from './addresses.ts';
-import { Both } from './both.ts';
+import { compareAll } from './both.ts';
 import { MIRRORED } from './mirrored.ts';
 import { createNodes } from './service-world.ts';
 import { SERVICES } from './services.ts';
+import { World } from './world.ts';
 
 setDefaultTimeout(240_000);
 
@@ -18,29 +19,14 @@ const CLUSTER = {
   apiServerFlags: ['--service-cluster-ip-range=10.96.0.0/16,fd00:10:96::/112'],
 };
 
-let both: Both;
-
-beforeAll(async () => {
-  both = await Both.start({
-    scenarios: SCENARIOS,
-    controllers: CONTROLLERS,
-    atOnce: 6,
-    flags: FLAGS,
-    cluster: CLUSTER,
-    prepare: createNodes,
-    look: settledAddresses,
-  });
-});
-
-afterAll(async () => {
-  await both?.stop();
-});
-
-describe('as the reference manager', () => {
-  for (const scenario of SCENARIOS) {
-    test(scenario.name, async () => {
-      const [wanted, found] = await both.of(scenario);
-      expect(found).toEqual(wanted);
-    });
-  }
+compareAll('as the reference manager', {
+  suite: 'services',
+  scenarios: SCENARIOS,
+  controllers: CONTROLLERS,
+  atOnce: 8,
+  flags: FLAGS,
+  cluster: CLUSTER,
+  prepare: createNodes,
+  world: World,
+  look: settledAddresses,
 });

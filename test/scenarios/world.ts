@@ -4,11 +4,11 @@ import { type Cluster, eventually, notYet, type Obj } from '../rig/index.ts';
 export type Fields = Record<string, unknown>;
 
 /** One scenario: what a user does, written once and played under both managers. */
-export interface Scenario {
+export interface Scenario<W extends World = World> {
   readonly name: string;
   /** Reasons of events that come or don't under the same manager, as its caches happen to lag. */
   readonly raced?: readonly string[];
-  play(world: World): Promise<void>;
+  play(world: W): Promise<void>;
 }
 
 const SETTLE_TIMEOUT_MS = 60_000;
@@ -40,6 +40,9 @@ export class World {
   merge(plural: string, name: string, body: Fields): Promise<Obj> {
     return this.api.patch(plural, this.namespace, name, body);
   }
+
+  /** Takes away what would disturb later plays; called once the play has been looked at. */
+  async end(): Promise<void> {}
 
   /** Waits until an object is as wanted. */
   until(plural: string, name: string, wanted: (object: Obj) => boolean): Promise<Obj> {

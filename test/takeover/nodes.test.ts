@@ -78,7 +78,7 @@ async function versions(names: readonly string[]): Promise<string[]> {
 
 test('taken over and given back, nodes and pods are not written', async () => {
   let reference: Manager = await cluster.startReference({ flags: FLAGS });
-  world = new NodeWorld(cluster, await cluster.namespace('takeover'), reference);
+  world = new NodeWorld(cluster, await cluster.namespace('takeover'));
   for (const name of READY) await kubelet(name);
   await world.mergeNode('n3', { spec: { unschedulable: true } });
   await works(reference, 'first');
