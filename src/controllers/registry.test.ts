@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { resourceId } from '../api/resource.ts';
 import { KNOWN_CONTROLLERS } from '../options/known-controllers.ts';
+import { skipsFamily } from '../runtime/own-writes.ts';
 import { CONTROLLERS } from './registry.ts';
 
 const names = CONTROLLERS.map(({ name }) => name);
@@ -31,4 +32,17 @@ describe('the registry', () => {
       expect(writes.length).toBeGreaterThan(0);
     },
   );
+
+  test.each([
+    ['replicaset', 'ReplicaSet'],
+    ['daemonset', 'DaemonSet'],
+    ['statefulset', 'StatefulSet'],
+    ['job', 'Job'],
+  ])('%s-controller counts skipped syncs in a family of its kind', (name, kind) => {
+    const definition = CONTROLLERS.find((each) => each.name === `${name}-controller`);
+    expect(skipsFamily(`${name}-controller`, definition?.watches[0]?.kind ?? '')).toEqual({
+      name: `${name}_controller_stale_sync_skips_total`,
+      help: `Total number of ${kind} syncs skipped due to a stale watch cache.`,
+    });
+  });
 });

@@ -23,7 +23,7 @@ import { Intents } from './intents.ts';
 import type { Logger } from './log.ts';
 import type { Lead, ManagerDeps } from './manager.ts';
 import { createMemory } from './memory.ts';
-import { createOwnWrites, type OwnWrites } from './own-writes.ts';
+import { createOwnWrites, type OwnWrites, skipsFamily } from './own-writes.ts';
 import { createPodControl } from './pod-control.ts';
 import { createLimiter } from './queue/limiter.ts';
 import type { QueueMetrics } from './queue/metrics.ts';
@@ -190,11 +190,10 @@ export class ControllerHost {
   /** As upstream's `<controller>_stale_sync_skips_total`. */
   #countSkip(resource: string): void {
     const [plural = '', ...group] = resource.split('.');
-    this.#skips ??= this.#deps.metrics.counter(
-      `${this.name.replaceAll('-', '_')}_stale_sync_skips_total`,
-      'Total number of stale sync skips.',
-      ['group', 'resource'],
-    );
+    if (this.#skips === undefined) {
+      const { name, help } = skipsFamily(this.name, this.#definition.watches[0]?.kind ?? '');
+      this.#skips = this.#deps.metrics.counter(name, help, ['group', 'resource']);
+    }
     this.#skips.inc({ group: group.join('.'), resource: plural });
   }
 

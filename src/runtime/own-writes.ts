@@ -129,3 +129,17 @@ class Guard implements OwnWrites {
 export function createOwnWrites(options: OwnWritesOptions): OwnWrites {
   return new Guard(options);
 }
+
+/**
+ * Name and help of the family that counts what `skipped` tells, as upstream's. `kind`: what the
+ * controller syncs.
+ */
+export function skipsFamily(
+  controller: string,
+  kind: string,
+): { readonly name: string; readonly help: string } {
+  return {
+    name: `${controller.replaceAll('-', '_')}_stale_sync_skips_total`,
+    help: `Total number of ${kind} syncs skipped due to a stale watch cache.`,
+  };
+}

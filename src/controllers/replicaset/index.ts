@@ -16,6 +16,7 @@ const replicaSets: ReplicaKind<ReplicaSet> = {
   component: 'replicaset-controller',
   workersFlag: WORKERS_FLAG,
   terminatingReplicas: true,
+  countsSiblings: true,
   guardGate: 'StaleControllerConsistencyReplicaSet',
   view: (set) => set,
 };

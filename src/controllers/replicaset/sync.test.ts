@@ -180,6 +180,21 @@ describe('pods of the same controller', () => {
       },
     ]);
   });
+
+  test('in another namespace count as well: a cluster-scoped controller may have both', async () => {
+    const set = replicaSetOf({ meta: { ownerReferences }, spec: { replicas: 1 } });
+    const far = replicaSetOf({
+      meta: { ownerReferences, name: 'far', uid: 'uid-far', namespace: 'elsewhere' },
+    });
+    const { sync, sets, podControl } = setUp(set, [
+      podOf({ name: 'later', owner: set, node: 'n1', createdAt: NOW - 1_000 }),
+      podOf({ name: 'earlier', owner: set, node: 'n2', createdAt: NOW - 1_000_000 }),
+      podOf({ name: 'there', owner: far, node: 'n2', namespace: 'elsewhere' }),
+    ]);
+    sets.put(far);
+    await sync();
+    expect(podControl.deleted.map(({ record }) => record.name)).toEqual(['earlier']);
+  });
 });
 
 describe('claiming', () => {

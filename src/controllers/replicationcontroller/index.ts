@@ -1,7 +1,7 @@
 /**
  * replicationcontroller-controller: the ReplicaSet engine over replication controllers, which are
  * seen as an older form of ReplicaSet. Differences: the selector is a plain map, the status has no
- * terminatingReplicas, and there is no read-your-writes guard.
+ * terminatingReplicas, siblings don't count, and there is no read-your-writes guard.
  */
 import type { StringMap } from '../../api/meta.ts';
 import { PODS, REPLICATION_CONTROLLERS } from '../../api/resource.ts';
@@ -21,6 +21,8 @@ const replicationControllers: ReplicaKind<ReplicationController> = {
   component: 'replication-controller',
   workersFlag: WORKERS_FLAG,
   terminatingReplicas: false,
+  // Upstream's index of owners knows ReplicaSets only: it finds no siblings of this kind.
+  countsSiblings: false,
   view: asReplicaSet,
 };
 

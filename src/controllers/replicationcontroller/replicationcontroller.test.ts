@@ -1,10 +1,11 @@
 /** The ReplicationController controller: what differs from ReplicaSets. */
 import { expect, test } from 'bun:test';
-import { REPLICATION_CONTROLLERS } from '../../api/resource.ts';
+import { controllerReference } from '../../api/meta.ts';
+import { DEPLOYMENTS, REPLICATION_CONTROLLERS } from '../../api/resource.ts';
 import type { Pod, ReplicationController } from '../../api/types/index.ts';
 import { fakeContext } from '../_kit/testing/fake-context.ts';
 import { FakeRun } from '../_kit/testing/fake-run.ts';
-import { podOf, WEB_LABELS } from '../_kit/testing/objects.ts';
+import { type PodFacts, podOf, WEB_LABELS } from '../_kit/testing/objects.ts';
 import { replicationControllerController } from './index.ts';
 
 const NOW = Date.parse('2026-01-01T12:00:00Z');
@@ -39,8 +40,8 @@ function setUp(controller: ReplicationController, pods: readonly Pod[] = []) {
   return { ...fakes, queue, run, sync: () => queue.reconcile(KEY, run) };
 }
 
-function ownPod(name: string, owner: ReplicationController): Pod {
-  return podOf({ name, owner, ownerResource: REPLICATION_CONTROLLERS });
+function ownPod(name: string, owner: ReplicationController, facts: PodFacts = {}): Pod {
+  return podOf({ name, owner, ownerResource: REPLICATION_CONTROLLERS, ...facts });
 }
 
 test('its queue has another name', () => {
@@ -119,4 +120,24 @@ test('pod events queue it by kind', () => {
   expect(queue.drain()).toEqual([KEY]);
   informers.pods().put(podOf({ name: 'web-2', owner: controller }));
   expect(queue.drain()).toEqual([]);
+});
+
+test('pods of its siblings do not make one go first, as those of ReplicaSets do', async () => {
+  const ownerReferences = [controllerReference({ name: 'web', uid: 'uid-d' }, DEPLOYMENTS)];
+  const { metadata, spec } = controllerOf();
+  const owned = { ...metadata, ownerReferences };
+  const controller = controllerOf({ metadata: owned, spec: { ...spec, replicas: 1 } });
+  const labels = { app: 'web', version: 'old' };
+  const old = controllerOf({
+    metadata: { ...owned, name: 'old', uid: 'uid-old' },
+    spec: { ...spec, selector: labels },
+  });
+  const { sync, informers, podControl } = setUp(controller, [
+    ownPod('later', controller, { node: 'n1', createdAt: NOW - 1_000 }),
+    ownPod('earlier', controller, { node: 'n2', createdAt: NOW - 1_000_000 }),
+    ownPod('other', old, { node: 'n2', labels }),
+  ]);
+  informers.of<ReplicationController>(REPLICATION_CONTROLLERS).put(old);
+  await sync();
+  expect(podControl.deleted.map(({ record }) => record.name)).toEqual(['later']);
 });

@@ -138,6 +138,27 @@ describe('putting right', () => {
     expect(labels?.['apps.kubernetes.io/pod-index']).toBe('1');
   });
 
+  test('put right by somebody else after a conflict: shown as done', () => {
+    const server = running();
+    const name = 'statefulset.kubernetes.io/pod-name';
+    const label = (value: string): void =>
+      server.patch('web-1', ({ metadata, ...stored }) => {
+        const labels = { ...metadata.labels, [name]: value };
+        return { ...stored, metadata: { ...metadata, labels } };
+      });
+    label('other');
+    server.refuse = ({ kind }) => {
+      if (kind !== 'updatePod') return undefined;
+      label('web-1');
+      return refusal(409, 'Conflict');
+    };
+    const actions = server.sync();
+    expect(podWritesOf(actions)).toEqual(['updatePod web-1']);
+    expect(eventsOf(actions)).toEqual([
+      'SuccessfulUpdate: Update Pod web-1 in StatefulSet web successful',
+    ]);
+  });
+
   test('the fourth conflict is shown and fails the sync', () => {
     const server = running();
     server.patch('web-1', (stored) => ({

@@ -1,7 +1,7 @@
 /** The pods of a StatefulSet in one sync: wanted ones first, then surplus ones, then the update. */
 import { isTerminal } from '../../api/pod.ts';
 import type { StatefulSet } from '../../api/types/index.ts';
-import { attempt, type OutcomeOf } from '../_kit/steps.ts';
+import { attempt } from '../_kit/steps.ts';
 import { type Knowledge, note, type RevisionView, type Steps } from './actions.ts';
 import { areClaimsRight, repairClaimOwners } from './claims.ts';
 import {
@@ -16,7 +16,7 @@ import {
 } from './members.ts';
 import { plannedMember } from './pod.ts';
 import { deletePod, type Progress, processReplica } from './replica.ts';
-import { partitionOf, rollMany, rollOne, unavailableCount } from './rolling.ts';
+import { partitionOf, type Rolled, rollMany, rollOne, unavailableCount } from './rolling.ts';
 import { type FullStatus, isRolling, statusOf } from './status.ts';
 
 export interface StatefulSetConfig {
@@ -106,7 +106,8 @@ export function* syncPods(
   }
   if (!isRolling(set)) return { status };
   const roll = config.maxUnavailable ? rollMany : rollOne;
-  const { value: deleted = 0, error }: OutcomeOf<number> = yield* attempt(roll(known, replicas));
+  const rolled = yield* attempt(roll(known, replicas));
+  const { deleted, error }: Rolled = rolled.value ?? { deleted: 0, error: rolled.error };
   // Upstream takes off one for each pod deleted, whatever its revision; below 0 is refused.
   const currentReplicas = Math.max(0, status.currentReplicas - deleted);
   const unavailable = unavailableCount(known, replicas);

@@ -99,8 +99,12 @@ function* putRight(known: Knowledge, pod: Member): Steps<void> {
   if (identity && storage && claims) return;
   let stored = yield* readPod(pod.name);
   for (let tries = 1; stored !== undefined; tries++) {
-    const { error } = yield* attempt(updatePod(known, pod, stored));
-    if (error === undefined) return;
+    const { value: written, error } = yield* attempt(updatePod(known, pod, stored));
+    if (error === undefined) {
+      // Somebody else put it right after the conflict: upstream counts that as its own success.
+      if (!written && tries > 1) yield* emit(podEvent('Update', pod.name, set.metadata.name));
+      return;
+    }
     if (!isConflict(error)) throw error;
     if (tries === UPDATE_TRIES) {
       yield* emit(podEvent('Update', pod.name, set.metadata.name, error));
@@ -118,8 +122,11 @@ function* isStorageRight({ set }: Knowledge, pod: Member): Steps<boolean> {
   return stored === undefined || holdsClaims(stored.spec?.volumes, claims);
 }
 
-/** One try. Claims are put right first; the pod is written even if nothing of itself changes. */
-function* updatePod({ set }: Knowledge, pod: Member, stored: Pod): Steps<void> {
+/**
+ * One try. Claims are put right first; the pod is written even if nothing of itself changes. False
+ * if nothing was to be put right.
+ */
+function* updatePod({ set }: Knowledge, pod: Member, stored: Pod): Steps<boolean> {
   const reasons: string[] = [];
   let next = stored;
   const nameLabel = stored.metadata.labels?.[POD_NAME_LABEL] ?? '';
@@ -136,11 +143,12 @@ function* updatePod({ set }: Knowledge, pod: Member, stored: Pod): Steps<void> {
     reasons.push('claim owners');
     yield* shown('Update', set, pod, repairClaimOwners(set, pod));
   }
-  if (reasons.length === 0) return;
+  if (reasons.length === 0) return false;
   const because = `${reasons.join(', ')} of pod ${pod.name} not as the set asks`;
   const { error } = yield* attempt(act({ kind: 'updatePod', pod: next, because }));
   // A conflict is tried again; only what comes of it in the end is shown.
   if (isConflict(error)) throw error;
   yield* emit(podEvent('Update', pod.name, set.metadata.name, error));
   if (error !== undefined) throw error;
+  return true;
 }

@@ -1,5 +1,6 @@
 /** Rolling updates, partitions, OnDelete, and the gate for more than one pod at a time. */
 import { describe, expect, test } from 'bun:test';
+import { refusal } from '../_kit/testing/fake-run.ts';
 import { type SetOptions, statefulSet, template } from './testing/build.ts';
 import { CONFIG, Server } from './testing/server.ts';
 import { podWritesOf, statusOf } from './testing/steps.ts';
@@ -192,6 +193,18 @@ describe('with MaxUnavailableStatefulSet', () => {
     expect(podWritesOf(server.sync(MANY))).toEqual(['deletePod web-4']);
     server.run('web-3', false);
     expect(podWritesOf(server.sync(MANY))).toEqual([]);
+  });
+
+  test('what was deleted before a refusal is taken off the status', () => {
+    const server = updating({ parallel: true, replicas: 5, maxUnavailable: 3 });
+    server.refuse = (action) =>
+      action.kind === 'deletePod' && action.record.name === 'web-2'
+        ? refusal(403, 'Forbidden', 'no')
+        : undefined;
+    const { actions, error } = server.trySync(MANY);
+    expect(podWritesOf(actions)).toEqual(['deletePod web-4', 'deletePod web-3', 'deletePod web-2']);
+    expect(error?.message).toBe('no');
+    expect(statusOf(actions)).toMatchObject({ currentReplicas: 3, updatedReplicas: 0 });
   });
 
   test('without the gate the field is ignored', () => {

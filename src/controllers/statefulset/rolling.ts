@@ -1,7 +1,7 @@
 /** The rolling update: pods of another revision are deleted, the highest ordinal first. */
 import { scaledValue } from '../../api/int-or-percent.ts';
 import type { StatefulSet } from '../../api/types/index.ts';
-import { StepError } from '../_kit/steps.ts';
+import { attempt, StepError } from '../_kit/steps.ts';
 import { type Knowledge, note, type Steps } from './actions.ts';
 import { isCreated, isUnavailable, type Member, minReadySecondsOf, replicasOf } from './members.ts';
 import { deletePod } from './replica.ts';
@@ -31,41 +31,50 @@ export function unavailableCount({ set, now }: Knowledge, replicas: readonly Mem
   return replicas.filter((pod) => isUnavailable(pod, minReadySeconds, now)).length;
 }
 
+/** What came of a step of the update. */
+export interface Rolled {
+  /** Pods deleted. */
+  readonly deleted: number;
+  /** The refusal that ended it, if any. */
+  readonly error?: Error;
+}
+
 /**
  * One pod at a time: deletes the highest of another revision, unless one above it is unavailable
- * or going. Gives the number of pods deleted.
+ * or going.
  */
-export function* rollOne(known: Knowledge, replicas: readonly Member[]): Steps<number> {
+export function* rollOne(known: Knowledge, replicas: readonly Member[]): Steps<Rolled> {
   const { set, update, now } = known;
   for (const pod of replicas.slice(partitionOf(set)).reverse()) {
     if (isOutdated(pod, update.name)) {
-      yield* deletePod(known, pod, updateReason(known, pod));
-      return 1;
+      return yield* rollPods(known, [pod]);
     }
     if (isUnavailable(pod, minReadySecondsOf(set), now)) {
       yield* note(`pod ${pod.name} is not available: the update waits for it`);
-      return 0;
+      break;
     }
   }
-  return 0;
+  return { deleted: 0 };
 }
 
 /**
  * With gate MaxUnavailableStatefulSet: deletes pods of another revision, the highest first, as long
- * as no more than maxUnavailable are unavailable. Gives the number of pods deleted.
+ * as no more than maxUnavailable are unavailable.
  */
-export function* rollMany(known: Knowledge, replicas: readonly Member[]): Steps<number> {
+export function* rollMany(known: Knowledge, replicas: readonly Member[]): Steps<Rolled> {
   const { set, update } = known;
-  const unavailable = unavailableCount(known, replicas);
-  const room = maxUnavailableOf(set) - unavailable;
-  let deleted = 0;
-  for (const pod of replicas.slice(partitionOf(set)).reverse()) {
-    if (deleted >= room) break;
-    if (!isOutdated(pod, update.name)) continue;
-    yield* deletePod(known, pod, updateReason(known, pod));
-    deleted++;
+  const room = maxUnavailableOf(set) - unavailableCount(known, replicas);
+  const outdated = replicas.slice(partitionOf(set)).filter((pod) => isOutdated(pod, update.name));
+  return yield* rollPods(known, outdated.reverse().slice(0, Math.max(0, room)));
+}
+
+/** Deletes these pods one after the other, up to the first refusal. */
+function* rollPods(known: Knowledge, pods: readonly Member[]): Steps<Rolled> {
+  for (const [deleted, pod] of pods.entries()) {
+    const { error } = yield* attempt(deletePod(known, pod, updateReason(known, pod)));
+    if (error !== undefined) return { deleted, error };
   }
-  return deleted;
+  return { deleted: pods.length };
 }
 
 /** Of another revision, and not going yet; what is only planned is not there to go. */

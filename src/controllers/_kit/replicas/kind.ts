@@ -29,6 +29,8 @@ export interface ReplicaKind<T extends KubeObject> {
   readonly workersFlag: string;
   /** True if its status has terminatingReplicas (behind a feature gate). */
   readonly terminatingReplicas: boolean;
+  /** True if pods of siblings on the same node count when pods are chosen for deletion. */
+  readonly countsSiblings: boolean;
   /** Feature gate of the read-your-writes guard; absent: this kind has none. */
   readonly guardGate?: string;
   /** The object seen as a ReplicaSet: selector and template in its form, status field by field. */

@@ -49,7 +49,7 @@ export function observe<T extends KubeObject>(
 
 /**
  * Active pods per node that match the selector of any ReplicaSet with the same controller; none
- * for a ReplicaSet without one.
+ * for a ReplicaSet without one, nor for a kind that doesn't count them.
  */
 export function siblingsPerNode<T extends KubeObject>(
   { kind, owners, pods }: ReplicaCaches<T>,
@@ -57,15 +57,19 @@ export function siblingsPerNode<T extends KubeObject>(
 ): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   const controller = controllerOf(set);
-  if (controller === undefined) return counts;
-  const matchers = owners.controlledBy(controller.uid).flatMap((record) => {
-    const object = record.namespace === set.metadata.namespace ? owners.get(record.key) : undefined;
+  if (controller === undefined || !kind.countsSiblings) return counts;
+  const matchers = new Map<string, ((labels: PodRecord['labels']) => boolean)[]>();
+  for (const { key, namespace } of owners.controlledBy(controller.uid)) {
+    const object = owners.get(key);
     const selector = object && compileSelector(kind.view(object).spec?.selector).selector;
-    return selector === undefined ? [] : [repeatedMatch(selector)];
-  });
-  for (const pod of pods.list(set.metadata.namespace ?? '')) {
-    if (!isActive(pod) || !matchers.some((matches) => matches(pod.labels))) continue;
-    counts.set(pod.nodeName, (counts.get(pod.nodeName) ?? 0) + 1);
+    if (selector === undefined) continue;
+    matchers.set(namespace, [...(matchers.get(namespace) ?? []), repeatedMatch(selector)]);
+  }
+  for (const [namespace, there] of matchers) {
+    for (const pod of pods.list(namespace)) {
+      if (!isActive(pod) || !there.some((matches) => matches(pod.labels))) continue;
+      counts.set(pod.nodeName, (counts.get(pod.nodeName) ?? 0) + 1);
+    }
   }
   return counts;
 }
