@@ -141,7 +141,5 @@ test('an external metric is asked for in lower case, and complained about as it 
   expect(metrics.ofOutside(AT, 's0-Queue_Length', NO_SELECTOR)).rejects.toThrow(
     'nothing (get s0-Queue_Length.external.metrics.k8s.io)',
   );
-  expect(asked).toEqual([
-    '/apis/external.metrics.k8s.io/v1beta1/namespaces/ns/s0-queue_length',
-  ]);
+  expect(asked).toEqual(['/apis/external.metrics.k8s.io/v1beta1/namespaces/ns/s0-queue_length']);
 });
