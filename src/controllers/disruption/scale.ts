@@ -76,8 +76,8 @@ export async function expectedScale(
 }
 
 /**
- * The distinct controllers of the pods, each with the first pod that names it. All are read at once:
- * while a live scale is awaited a pod may leave the cache, and is one of those counted all the same.
+ * The distinct controllers of the pods, each with the first pod that names it. All are read at
+ * once: while a live scale is awaited a pod may leave the cache, and it is counted all the same.
  */
 function ownersOf(
   { pods: cache }: ScaleSources,
