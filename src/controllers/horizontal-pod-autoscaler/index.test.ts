@@ -174,6 +174,12 @@ describe('a sync', () => {
     autoscalers.remove(hpa());
     expect(memory.all()).toHaveLength(0);
     expect((await sync(2)).run.wishes).toEqual([]);
+    autoscalers.put(hpa());
+    const under = sync(2);
+    autoscalers.remove(hpa());
+    await under;
+    await sync(2);
+    expect(memory.all()).toHaveLength(0);
   });
 
   test('tries a conflict again, five times in all', async () => {
