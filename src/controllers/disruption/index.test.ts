@@ -197,6 +197,19 @@ describe('what can not be worked out', () => {
   });
 });
 
+test('nothing is counted while a cache may be behind the server', async () => {
+  const { budgets, informers, put, run, sync } = setUp();
+  put({});
+  budgets.put(budget({ minAvailable: 0 }));
+  for (const behind of [informers.pods(), informers.of(DEPLOYMENTS), budgets]) {
+    behind.complete = false;
+    expect(await sync()).toBeUndefined();
+    behind.complete = true;
+  }
+  expect(run.wishes).toHaveLength(3);
+  expect(await sync()).toMatchObject({ currentHealthy: 1, disruptionsAllowed: 1 });
+});
+
 describe('triggers', () => {
   test('a pod wakes the budget that selects it, also the one it leaves', () => {
     const { budgets, put, queues } = setUp();
