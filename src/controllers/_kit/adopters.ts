@@ -8,20 +8,26 @@ import { OWNER_SELECTORS_MAX } from '../../runtime/limits.ts';
 export class Adopters<T extends KubeObject, R extends ObjectRecord = ObjectRecord> {
   readonly #owners: Lister<T, R>;
   readonly #selectorOf: (owner: T) => LabelSelector | undefined;
+  readonly #emptyWantsAll: boolean;
   readonly #selectors = new Map<
     string,
     { readonly version: string; readonly selector: Selector }
   >();
 
-  constructor(owners: Lister<T, R>, selectorOf: (owner: T) => LabelSelector | undefined) {
+  /** `emptyWantsAll`: an empty selector wants everything, as in Jobs, and not nothing. */
+  constructor(
+    owners: Lister<T, R>,
+    selectorOf: (owner: T) => LabelSelector | undefined,
+    emptyWantsAll = false,
+  ) {
     this.#owners = owners;
     this.#selectorOf = selectorOf;
+    this.#emptyWantsAll = emptyWantsAll;
   }
 
   /**
-   * Keys of the owners that an orphan concerns. An empty or invalid selector wants nothing, and
-   * nobody wants an orphan without labels. `mayAdopt` tells by an owner's record alone that it
-   * can't.
+   * Keys of the owners that an orphan concerns. An invalid selector wants nothing, and nobody wants
+   * an orphan without labels. `mayAdopt` tells by an owner's record alone that it can't.
    */
   of(orphan: ObjectRecord, mayAdopt: (owner: R) => boolean = () => true): readonly string[] {
     if (Object.keys(orphan.labels).length === 0) return [];
@@ -37,7 +43,8 @@ export class Adopters<T extends KubeObject, R extends ObjectRecord = ObjectRecor
   #wants(owner: R, orphan: ObjectRecord): boolean {
     try {
       const selector = this.#selector(owner);
-      return selector !== undefined && !selector.empty && selector.matches(orphan.labels);
+      if (selector === undefined || (selector.empty && !this.#emptyWantsAll)) return false;
+      return selector.matches(orphan.labels);
     } catch {
       // Its stored object is lost: its own sync fetches it and looks for orphans then.
       return true;

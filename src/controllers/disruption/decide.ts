@@ -75,7 +75,7 @@ export function disruptedPods(
   const late: PodRecord[] = [];
   let recheckInMs: number | undefined;
   for (const pod of noted === undefined ? [] : pods) {
-    const since = noted?.[pod.name];
+    const since = timeOf(noted, pod.name);
     if (pod.deleting || since === undefined) continue;
     const leftMs = timeMs(since) + DELETION_TIMEOUT_MS - now;
     if (leftMs < 0) {
@@ -88,6 +88,11 @@ export function disruptedPods(
   return { pods: kept, late, recheckInMs };
 }
 
+/** Since when a pod is noted; a pod may have the name of something that objects have anyway. */
+function timeOf(noted: Readonly<Record<string, string>> | undefined, pod: string) {
+  return noted !== undefined && Object.hasOwn(noted, pod) ? noted[pod] : undefined;
+}
+
 /** Pods that are ready, are not being deleted and were not evicted a moment ago. */
 export function healthyCount(
   pods: readonly PodRecord[],
@@ -95,7 +100,7 @@ export function healthyCount(
   now: number,
 ): number {
   return pods.filter(({ name, ready, deleting }) => {
-    const since = disrupted[name];
+    const since = timeOf(disrupted, name);
     const isGoing = since !== undefined && timeMs(since) + DELETION_TIMEOUT_MS > now;
     return ready && !deleting && !isGoing;
   }).length;

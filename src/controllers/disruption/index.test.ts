@@ -124,6 +124,19 @@ describe('the sum of what controllers want', () => {
     expect(await sync()).toMatchObject({ expectedPods: 6, desiredHealthy: 3 });
     expect(run.reads).toEqual(['shelves.example.com default/shelf']);
   });
+
+  test('also of a pod that goes while a scale is read', async () => {
+    const { budgets, informers, put, sync, run, owned } = setUp([{ ...SHELVES, verbs: [] }]);
+    const shelf = sized(SHELVES, 6, 'shelf');
+    run.live(SHELVES, shelf);
+    put({ name: 'a', owner: shelf, ownerResource: SHELVES });
+    const going = { name: 'b', owner: owned(REPLICA_SETS, 5) };
+    put(going);
+    budgets.put(budget({ maxUnavailable: 1 }));
+    const synced = sync();
+    informers.pods().remove(podOf(going));
+    expect(await synced).toMatchObject({ expectedPods: 11, desiredHealthy: 10, currentHealthy: 2 });
+  });
 });
 
 describe('what can not be worked out', () => {
@@ -184,6 +197,19 @@ describe('what can not be worked out', () => {
   });
 });
 
+test('nothing is counted while a cache may be behind the server', async () => {
+  const { budgets, informers, put, run, sync } = setUp();
+  put({});
+  budgets.put(budget({ minAvailable: 0 }));
+  for (const behind of [informers.pods(), informers.of(DEPLOYMENTS), budgets]) {
+    behind.complete = false;
+    expect(await sync()).toBeUndefined();
+    behind.complete = true;
+  }
+  expect(run.wishes).toHaveLength(3);
+  expect(await sync()).toMatchObject({ currentHealthy: 1, disruptionsAllowed: 1 });
+});
+
 describe('triggers', () => {
   test('a pod wakes the budget that selects it, also the one it leaves', () => {
     const { budgets, put, queues } = setUp();
@@ -232,6 +258,15 @@ describe('evicted pods', () => {
     await world.rechecks!.reconcile(KEY, world.run);
     expect(world.queues.get('disruption')!.drain()).toEqual([KEY]);
   });
+});
+
+test('a pod is not evicted because objects have something of its name', async () => {
+  const world = setUp();
+  world.put({ name: 'constructor' });
+  const status = { disruptedPods: {} } as unknown as PodDisruptionBudget['status'];
+  world.budgets.put({ ...budget({ minAvailable: 1 }), status });
+  expect(await world.sync()).toMatchObject({ currentHealthy: 1, disruptedPods: {} });
+  expect(told(world)).toEqual([]);
 });
 
 describe('a pod that is not disrupted after all', () => {

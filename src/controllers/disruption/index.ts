@@ -36,6 +36,14 @@ import { budgetHandler, podHandler } from './triggers.ts';
 const NAME = 'disruption-controller';
 const COMPONENT = 'controllermanager';
 
+const BESIDE_PODS = [
+  POD_DISRUPTION_BUDGETS,
+  REPLICATION_CONTROLLERS,
+  REPLICA_SETS,
+  DEPLOYMENTS,
+  STATEFUL_SETS,
+];
+
 /** The passport of the disruption controller. */
 export const disruptionController: ControllerDefinition = {
   name: NAME,
@@ -43,14 +51,7 @@ export const disruptionController: ControllerDefinition = {
   gates: [],
   enabledByDefault: true,
   account: NAME,
-  watches: [
-    PODS,
-    POD_DISRUPTION_BUDGETS,
-    REPLICATION_CONTROLLERS,
-    REPLICA_SETS,
-    DEPLOYMENTS,
-    STATEFUL_SETS,
-  ],
+  watches: [PODS, ...BESIDE_PODS],
   writes: ['poddisruptionbudgets/status update', 'pods/status update', 'events create/patch'],
   flags: [],
   build,
@@ -66,7 +67,15 @@ function build(context: ControllerContext): Controller {
   const stalePods = context.queue('stale_pod_disruption');
   const events = new BudgetEvents(context.events(COMPONENT));
   const sources = sourcesOf(context);
-  const sync = new BudgetSync({ budgets: budgets.lister, sources, events, rechecks, log });
+  const caches = [pods, ...BESIDE_PODS.map((resource) => informers.of(resource))];
+  const sync = new BudgetSync({
+    budgets: budgets.lister,
+    sources,
+    events,
+    rechecks,
+    log,
+    caughtUp: () => caches.every((cache) => cache.caughtUp()),
+  });
   const deps = { budgets: new Budgets(budgets.lister), queue, stalePods, events, clock };
   budgets.addHandler(budgetHandler(deps));
   pods.addHandler(podHandler(deps));

@@ -64,21 +64,34 @@ export async function expectedScale(
   run: SyncRun,
   pods: readonly PodRecord[],
 ): Promise<ExpectedScale> {
+  const unmanaged = pods.filter(({ controller }) => controller === undefined);
   const sizes = new Map<string, number>();
-  const asked = new Set<string>();
-  const unmanaged: string[] = [];
-  for (const { key, namespace, name, controller } of pods) {
-    if (controller === undefined) unmanaged.push(name);
-    if (controller === undefined || asked.has(controller.uid)) continue;
-    asked.add(controller.uid);
-    const pod = sources.pods.get(key);
-    const owner = pod && controllerOf(pod);
+  for (const { namespace, name, owner } of ownersOf(sources, pods)) {
     const sized = owner && (await sizeOf(sources, run, owner, namespace));
     if (sized === undefined) throw new CountProblem(`found no controllers for pod ${quote(name)}`);
     sizes.set(sized.uid, sized.replicas);
   }
   const replicas = [...sizes.values()].reduce((sum, size) => sum + size, 0);
-  return { replicas, unmanaged };
+  return { replicas, unmanaged: unmanaged.map(({ name }) => name) };
+}
+
+/**
+ * The distinct controllers of the pods, each with the first pod that names it. All are read at
+ * once: while a live scale is awaited a pod may leave the cache, and it is counted all the same.
+ */
+function ownersOf(
+  { pods: cache }: ScaleSources,
+  pods: readonly PodRecord[],
+): readonly { namespace: string; name: string; owner: OwnerReference | undefined }[] {
+  const first = new Map<string, PodRecord>();
+  for (const pod of pods) {
+    const uid = pod.controller?.uid;
+    if (uid !== undefined && !first.has(uid)) first.set(uid, pod);
+  }
+  return Array.from(first.values(), ({ key, namespace, name }) => {
+    const pod = cache.get(key);
+    return { namespace, name, owner: pod && controllerOf(pod) };
+  });
 }
 
 /** Looks where upstream looks, in its order: the usual kinds in the cache, then any live scale. */

@@ -29,7 +29,11 @@ export interface BudgetSyncDeps {
   readonly events: BudgetEvents;
   readonly rechecks: WorkQueue;
   readonly log: Logger;
+  /** False while a cache may be behind the server. */
+  caughtUp(): boolean;
 }
+
+const CAUGHT_UP_LOOK_MS = 200;
 
 /** Syncs budgets one at a time. */
 export class BudgetSync {
@@ -42,10 +46,14 @@ export class BudgetSync {
   /**
    * Brings a budget's status up to date. What can't be worked out becomes a status that allows
    * nothing and isn't tried again; only conflicts, and a status that can't be written, are thrown.
+   * Nothing is allowed for pods that may have stopped being healthy while nobody watched.
    */
   async reconcile(key: string, run: SyncRun): Promise<void> {
     const cached = this.#deps.budgets.get(key);
     if (cached === undefined) return;
+    if (!this.#deps.caughtUp()) {
+      return run.again(CAUGHT_UP_LOOK_MS, 'the caches may lag behind the server');
+    }
     const { kind } = POD_DISRUPTION_BUDGETS;
     const budget = { ...cached, apiVersion: apiVersionOf(POD_DISRUPTION_BUDGETS), kind };
     try {

@@ -15,6 +15,7 @@ import {
   milli,
   neitherTarget,
   outsideName,
+  UNKNOWN_TYPE,
   wrapped,
 } from './metric-words.ts';
 import type { MetricsClient, PodMetricMap } from './metrics-client.ts';
@@ -105,7 +106,7 @@ export class MetricComputer {
         break;
     }
     const problem = `unknown metric source type "${spec.type}"`;
-    throw new MetricFailure('InvalidMetricSourceType', problem, problem);
+    throw new MetricFailure(UNKNOWN_TYPE, problem, problem);
   }
 
   async #resource(scaled: Scaled, { name, target }: ResourceSource): Promise<Computed> {
@@ -238,12 +239,13 @@ export class MetricComputer {
     const isShare = type === 'AverageValue' && isGiven(averageValue);
     const isTotal = type === 'Value' && isGiven(value);
     const shared = isShare ? `failed to get ${metric.name} object metric: ` : '';
-    const wording = {
+    const failed = 'failed to get object metric value: ';
+    const wording = (inner: string) => ({
       reason: 'FailedGetObjectMetric',
-      error: (told: string) => `failed to get object metric value: ${shared}${told}`,
-    };
-    return await inWords(wording, async () => {
-      const selector = compiled(metric.selector);
+      error: (told: string) => `${failed}${inner}${told}`,
+    });
+    const selector = await inWords(wording(''), async () => compiled(metric.selector));
+    return await inWords(wording(shared), async () => {
       if (!isTotal && !isShare) throw new MetricProblem(neitherTarget('object'));
       const usage = await this.#objectUsage(scaled, source, selector);
       const base = { describedObject, metric: identified(metric) };

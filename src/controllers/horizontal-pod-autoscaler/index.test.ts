@@ -174,6 +174,12 @@ describe('a sync', () => {
     autoscalers.remove(hpa());
     expect(memory.all()).toHaveLength(0);
     expect((await sync(2)).run.wishes).toEqual([]);
+    autoscalers.put(hpa());
+    const under = sync(2);
+    autoscalers.remove(hpa());
+    await under;
+    await sync(2);
+    expect(memory.all()).toHaveLength(0);
   });
 
   test('tries a conflict again, five times in all', async () => {
@@ -274,6 +280,53 @@ describe('what fails', () => {
     );
     expect(error).toMatchObject({ message: 'failed to update status for hpa: old' });
     expect(told()).toEqual(['FailedUpdateStatus: old']);
+  });
+
+  test('counts as what it came to, and by whose fault', async () => {
+    const { sync, load, autoscalers, context } = setUp();
+    const counted = async (name: string) => {
+      const family = `horizontal_pod_autoscaler_controller_${name}_total`;
+      const text = await context.metrics.registry.getSingleMetricAsString(family);
+      return text
+        .split('\n')
+        .slice(2)
+        .map((line) => line.slice(family.length));
+    };
+    load('3');
+    await sync(2, (run) => {
+      const update = run.update.bind(run);
+      run.update = (async (resource, ...rest) => {
+        if (resource === HORIZONTAL_POD_AUTOSCALERS) throw refusal(409, 'Conflict', 'old');
+        return await update(resource, ...rest);
+      }) as typeof run.update;
+    });
+    expect(await counted('reconciliations')).toEqual(['{action="scale_up",error="internal"} 1']);
+    autoscalers.put(hpa({ metrics: [QUEUE, { type: 'Strange' }] }));
+    await sync(2);
+    expect(await counted('metric_computation')).toContain(
+      '{action="none",error="spec",metric_type="Strange"} 1',
+    );
+  });
+
+  test('an object metric, by its selector or by its value', async () => {
+    const object = (selector?: object) => ({
+      type: 'Object',
+      object: {
+        describedObject: { apiVersion: 'v1', kind: 'Namespace', name: 'n' },
+        metric: { name: 'qps', ...(selector ? { selector } : {}) },
+        target: { type: 'AverageValue', averageValue: '1' },
+      },
+    });
+    const selector = { matchExpressions: [{ key: 'a', operator: 'Like' }] };
+    const prefix = 'first error is: failed to get object metric value: ';
+    const one = setUp(hpa({ metrics: [object(selector)] }));
+    expect((await one.sync(2)).error).toMatchObject({
+      message: expect.stringContaining(`${prefix}"Like" is not a valid label selector operator`),
+    });
+    const other = setUp(hpa({ metrics: [object()] }));
+    expect((await other.sync(2)).error).toMatchObject({
+      message: expect.stringContaining(`${prefix}failed to get qps object metric: unable to get`),
+    });
   });
 });
 

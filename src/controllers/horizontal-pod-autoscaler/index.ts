@@ -122,6 +122,8 @@ function reconciler(deps: AutoscalerDeps, periodMs: number) {
     const autoscaler = deps.autoscalers.get(key);
     if (autoscaler === undefined) {
       problems.delete(key);
+      // A sync that was under way when it went has noted its past once more.
+      deps.pasts.delete(key);
       return;
     }
     run.again(periodMs, 'its metrics are looked at in a rhythm');

@@ -9,7 +9,7 @@ import type { Lister, PodRecord } from '../../runtime/informer/types.ts';
 import { type Scale, scaleSelector } from '../_kit/scale/scales.ts';
 import type { MetricComputer, MetricSpec, Scaled } from './compute.ts';
 import type { Draft } from './draft.ts';
-import { MetricFailure } from './metric-words.ts';
+import { MetricFailure, UNKNOWN_TYPE } from './metric-words.ts';
 import type { Monitor, Result } from './monitor.ts';
 import type { Tolerances } from './proposal.ts';
 import type { TargetSelectors } from './selectors.ts';
@@ -141,7 +141,7 @@ async function computeOne(
   } catch (error) {
     // What ends all syncs is no failure of a metric.
     if (scaled.signal.aborted || !(error instanceof MetricFailure)) throw error;
-    observe({ action: 'none', error: 'internal' });
+    observe({ action: 'none', error: error.reason === UNKNOWN_TYPE ? 'spec' : 'internal' });
     draft.warn(error.reason, error.told);
     return error;
   }

@@ -11,6 +11,9 @@ export interface Identifier {
   readonly selector?: LabelSelector;
 }
 
+/** Reason of a metric of a type that nobody knows. */
+export const UNKNOWN_TYPE = 'InvalidMetricSourceType';
+
 /** A metric that says nothing; its message is the one in "first error is: ...". */
 export class MetricFailure extends Error {
   /** Of the event and of the condition. */

@@ -67,6 +67,11 @@ describe('resource metrics', () => {
     );
   });
 
+  test('of a name that objects have by themselves are none', () => {
+    const { metrics } = setUp('v1beta2', { items });
+    expect(metrics.ofResource(AT, 'constructor', '')).resolves.toEqual(new Map());
+  });
+
   test('that nobody serves are told as by upstream', () => {
     const generic = 'the server could not find the requested resource';
     const error = new ApiError(404, `${generic} (GET /apis/metrics.k8s.io/v1beta1/x)`);
@@ -129,4 +134,12 @@ test('external metrics are all values that the selector finds', async () => {
   expect(asked).toEqual([
     '/apis/external.metrics.k8s.io/v1beta1/namespaces/ns/queue?labelSelector=q%3Da',
   ]);
+});
+
+test('an external metric is asked for in lower case, and complained about as it is written', async () => {
+  const { metrics, asked } = setUp('v1beta2', new ApiError(404, 'nothing (GET /apis/x)'));
+  expect(metrics.ofOutside(AT, 's0-Queue_Length', NO_SELECTOR)).rejects.toThrow(
+    'nothing (get s0-Queue_Length.external.metrics.k8s.io)',
+  );
+  expect(asked).toEqual(['/apis/external.metrics.k8s.io/v1beta1/namespaces/ns/s0-queue_length']);
 });

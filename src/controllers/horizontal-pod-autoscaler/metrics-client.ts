@@ -142,7 +142,8 @@ export class MetricsClient {
       group: EXTERNAL_API,
       version: 'v1beta1',
       namespace: at.namespace,
-      segments: [metric],
+      // Upstream's client writes it as it writes resources; adapters know the name in this form.
+      segments: [metric.toLowerCase()],
       query: { labelSelector: metricSelector.text },
       about: `${metric}.${EXTERNAL_API}`,
     };
@@ -241,7 +242,9 @@ function milliOf(text: string): bigint {
 function usageOf(item: PodUsage, resource: string, container: string): bigint | undefined {
   const { containers = [] } = item;
   const asked = containers.filter(({ name }) => container === '' || name === container);
-  const values = asked.map(({ usage }) => usage?.[resource]);
+  const values = asked.map(({ usage = {} }) =>
+    Object.hasOwn(usage, resource) ? usage[resource] : undefined,
+  );
   if (values.length === 0) return undefined;
   let sum = 0n;
   for (const value of values) {

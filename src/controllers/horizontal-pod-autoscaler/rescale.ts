@@ -18,20 +18,19 @@ export interface Wanted {
 export async function rescale(
   { scales, clock }: { readonly scales: Scales; readonly clock: Pick<Clock, 'sleep'> },
   run: SyncRun,
-  { resource, scale: read }: Target,
+  { resource, at, scale: read }: Target,
   wanted: Wanted,
 ): Promise<void> {
   let scale: Scale = read;
   for (let attempt = 1; ; attempt++) {
     try {
-      await scales.update(run, resource, scale, wanted);
+      await scales.update(run, resource, scale, { namespace: at.namespace, ...wanted });
       return;
     } catch (error) {
       if (!isConflict(error) || attempt === TRIES) throw error;
     }
-    const { namespace = '', name } = read.metadata;
     // Without an answer the old one is sent once more, to be refused again.
-    scale = await scales.get(run, resource, { namespace, name }).catch(() => scale);
+    scale = await scales.get(run, resource, at).catch(() => scale);
     await clock.sleep(PAUSE_MS, run.signal);
   }
 }

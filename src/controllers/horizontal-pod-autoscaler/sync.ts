@@ -291,8 +291,14 @@ export class AutoscalerSync {
     draft.show({ current, desired, metrics, rescaled });
     const { namespace = '', name } = draft.autoscaler.metadata;
     this.#deps.monitor.desired(namespace, name, desired);
-    await draft.write();
     const action = rescaled ? direction(desired, current) : 'none';
+    try {
+      await draft.write();
+    } catch (error) {
+      // The target was scaled all the same: only that may be counted.
+      if (error instanceof AutoscaleProblem) return { action, problem: error };
+      throw error;
+    }
     return { action, ...(problem === undefined ? {} : { problem }) };
   }
 

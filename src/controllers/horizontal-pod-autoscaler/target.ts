@@ -3,11 +3,12 @@ import { parseApiVersion, type Resource } from '../../api/resource.ts';
 import type { HorizontalPodAutoscaler } from '../../api/types/index.ts';
 import type { SyncRun } from '../../runtime/controller.ts';
 import type { Kinds } from '../_kit/scale/kinds.ts';
-import type { Scale, Scales } from '../_kit/scale/scales.ts';
+import type { Scale, ScaleAt, Scales } from '../_kit/scale/scales.ts';
 
 /** A target, and how it stands. */
 export interface Target {
   readonly resource: Resource;
+  readonly at: ScaleAt;
   readonly scale: Scale;
 }
 
@@ -46,11 +47,11 @@ export async function findTarget(
   const parsed = parseApiVersion(apiVersion);
   if ('problem' in parsed) throw new SpecProblem(parsed.problem);
   const resources = await ports.kinds.mappings(parsed.group, kind);
-  const { namespace = '' } = metadata;
+  const at = { namespace: metadata.namespace ?? '', name };
   let first: unknown = new Error('unrecognized resource');
   for (const [index, resource] of resources.entries()) {
     try {
-      return { resource, scale: await ports.scales.get(run, resource, { namespace, name }) };
+      return { resource, at, scale: await ports.scales.get(run, resource, at) };
     } catch (error) {
       if (index === 0) first = error;
     }

@@ -92,6 +92,18 @@ describe('a sync', () => {
     expect(statuses()[0]?.body).toMatchObject({ status: { active: 2, terminating: 1 } });
   });
 
+  test('of a Job that goes meanwhile leaves nothing behind', async () => {
+    const world = setUp(jobOf(), podsOf(1, 'done', { phase: 'Succeeded' }));
+    const update = world.run.update.bind(world.run);
+    world.run.update = (async (...call: Parameters<typeof update>) => {
+      world.jobs.remove(jobOf());
+      return await update(...call);
+    }) as typeof world.run.update;
+    await world.sync();
+    expect(world.patches()).toHaveLength(1);
+    expect(world.memory.all()).toEqual([]);
+  });
+
   test('waits until the caches have seen its last writes', async () => {
     const { sync, behind, run } = setUp(jobOf());
     behind.add(KEY);

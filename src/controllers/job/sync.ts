@@ -68,7 +68,8 @@ export class JobSync {
   }
 
   async #sync(run: SyncRun, job: Job): Promise<void> {
-    const { clock, config, metrics } = this.#deps;
+    const { clock, config, metrics, caches, removals } = this.#deps;
+    const { uid } = job.metadata;
     const startedAt = clock.monotonic();
     const acting = new Acting(this.#deps, run, job);
     let failed = true;
@@ -79,6 +80,8 @@ export class JobSync {
     } finally {
       const seconds = (clock.monotonic() - startedAt) / MS_PER_SECOND;
       metrics.synced(job, acting.action, failed, seconds);
+      // Of a Job that went meanwhile nobody will tell that its pods were seen.
+      if (caches.jobs.record(keyOf(job.metadata))?.uid !== uid) removals.forget(uid);
     }
   }
 

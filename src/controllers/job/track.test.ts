@@ -145,12 +145,14 @@ describe('the backoff is remembered', () => {
 });
 
 describe('what is measured', () => {
-  test('pods that ended, once they are counted', () => {
+  test('pods that ended, once they are counted; before that all series are there', () => {
     const plan = planOf(jobOf({ spec: { parallelism: 0 } }), [
       ...podsOf(2, 'done', { phase: 'Succeeded' }),
       ...podsOf(1, 'lost', { phase: 'Failed' }),
     ]);
     expect(plan.counts).toEqual([
+      { metric: 'podsFinished', result: 'succeeded', by: 0 },
+      { metric: 'podsFinished', result: 'failed', by: 0 },
       { metric: 'podsFinished', result: 'succeeded', by: 2 },
       { metric: 'podsFinished', result: 'failed', by: 1 },
     ]);
@@ -162,6 +164,11 @@ describe('what is measured', () => {
     expect(plan.counts).toEqual([
       { metric: 'indexesFinished', status: 'succeeded', by: 1 },
       { metric: 'podsFinished', result: 'succeeded', by: 1 },
+      { metric: 'podsFinished', result: 'failed', by: 0 },
+    ]);
+    const none = planOf(indexedJobOf({ spec: { backoffLimitPerIndex: 1 } }), []).counts;
+    expect(none.filter(({ metric }) => metric === 'indexesFinished')).toEqual([
+      { metric: 'indexesFinished', status: 'succeeded', by: 0 },
     ]);
   });
 

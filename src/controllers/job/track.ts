@@ -205,7 +205,7 @@ function* announceEnd({ job }: Sync, finish: JobCondition): Steps<void> {
   yield { kind: 'finished' };
 }
 
-/** Counts what the status says now and didn't before. */
+/** Counts what the status says now and didn't before; 0 as well, so that all series are there. */
 function* countEnded({ job, status, indexed }: Sync, before: JobStatus | undefined): Steps<void> {
   let succeeded = (status.succeeded ?? 0) - (before?.succeeded ?? 0);
   if (indexed !== undefined) {
@@ -214,16 +214,16 @@ function* countEnded({ job, status, indexed }: Sync, before: JobStatus | undefin
     succeeded = count(status.completedIndexes) - count(before?.completedIndexes);
     yield* countIndexesBy('succeeded', succeeded);
     const failedIndexes = count(status.failedIndexes) - count(before?.failedIndexes);
-    if (limitsPerIndex(job)) yield* countIndexesBy('failed', failedIndexes);
+    if (limitsPerIndex(job) && failedIndexes > 0) yield* countIndexesBy('failed', failedIndexes);
   }
   yield* countPods('succeeded', succeeded);
   yield* countPods('failed', (status.failed ?? 0) - (before?.failed ?? 0));
 }
 
 function* countIndexesBy(status: 'succeeded' | 'failed', by: number): Steps<void> {
-  if (by > 0) yield { kind: 'count', count: { metric: 'indexesFinished', status, by } };
+  if (by >= 0) yield { kind: 'count', count: { metric: 'indexesFinished', status, by } };
 }
 
 function* countPods(result: 'succeeded' | 'failed', by: number): Steps<void> {
-  if (by > 0) yield { kind: 'count', count: { metric: 'podsFinished', result, by } };
+  if (by >= 0) yield { kind: 'count', count: { metric: 'podsFinished', result, by } };
 }

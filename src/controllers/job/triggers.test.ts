@@ -154,6 +154,12 @@ describe('an orphan', () => {
     expect(queued()).toEqual({ ...ORPHAN, later: [[KEY, 1_000]] });
   });
 
+  test('is offered to a Job whose selector is empty: that selects everything', () => {
+    start(jobOf({ spec: { selector: {} } }));
+    world.pods.put(podOf({ orphan: true, tracked: false }));
+    expect(queued()).toEqual(SOON as never);
+  });
+
   test('that changes is offered again only if its labels did', () => {
     start(jobOf(), podOf({ orphan: true, tracked: false }));
     world.pods.put(podOf({ orphan: true, tracked: false, version: '2' }));

@@ -37,7 +37,7 @@ export class JobTriggers {
 
   constructor(deps: TriggerDeps) {
     this.#deps = deps;
-    this.#adopters = new Adopters(deps.caches.jobs, ({ spec }) => spec?.selector);
+    this.#adopters = new Adopters(deps.caches.jobs, ({ spec }) => spec?.selector, true);
   }
 
   /** New, changed and deleted Jobs are queued at once, Jobs whose status changed a little later. */

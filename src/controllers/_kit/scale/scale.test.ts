@@ -114,14 +114,15 @@ describe('the selector of a scale', () => {
 describe('scales', () => {
   const at = { namespace: 'ns', name: 's' };
 
-  function withScales(resources: object[] = []) {
+  function withScales(resources: object[] = [], served?: ReturnType<typeof shelves>) {
     const paths: string[] = [];
     const getPath = async (path: string) => {
       paths.push(path);
       return JSON.stringify({ resources });
     };
     const client = { getPath } as unknown as ControllerContext['client'];
-    const { kinds } = setUp();
+    const { kinds, serve } = setUp();
+    if (served !== undefined) serve(served);
     return { scales: new Scales(kinds, client), run: new FakeRun(0), paths };
   }
 
@@ -129,10 +130,34 @@ describe('scales', () => {
     const { scales, run } = withScales();
     run.live(shelves('v2'), scaleOf({ selector: 'a=1' }));
     const scale = await scales.get(run, shelves('v1'), at);
-    await scales.update(run, shelves('v1'), scale, { replicas: 5, because: 'a test' });
+    const because = 'a test';
+    await scales.update(run, shelves('v1'), scale, { namespace: 'ns', replicas: 5, because });
     expect(run.writes).toMatchObject([
       { verb: 'update', resource: 'shelves.example.com/scale', body: { spec: { replicas: 5 } } },
     ]);
+  });
+
+  test('of a kind without namespaces are looked for in one: nobody reaches beyond his own', async () => {
+    const plains = shelves('v2', { namespaced: false });
+    const { scales, run } = withScales([], plains);
+    const asked: object[] = [];
+    const noted = <F extends 'get' | 'update'>(verb: F): void => {
+      const call = run[verb].bind(run) as (...args: unknown[]) => unknown;
+      run[verb] = ((resource: Resource, at: object, ...rest: unknown[]) => {
+        asked.push({ namespaced: resource.namespaced, ...at });
+        return call(resource, at, ...rest);
+      }) as FakeRun[F];
+    };
+    noted('get');
+    noted('update');
+    run.live(shelves('v2'), scaleOf({ selector: 'a=1' }));
+    const { metadata, ...rest } = await scales.get(run, plains, at);
+    const { namespace: _, ...unplaced } = metadata;
+    const scale = { ...rest, metadata: unplaced };
+    const because = 'a test';
+    await scales.update(run, plains, scale, { namespace: 'ns', replicas: 5, because });
+    const inside = { namespaced: true, ...at, subresource: 'scale' };
+    expect(asked).toEqual([inside, inside]);
   });
 
   test('an answer that is no Status is put as upstream puts it', async () => {

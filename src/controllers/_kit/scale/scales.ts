@@ -81,8 +81,8 @@ export class Scales {
 
   /** Throws as SyncClient does, in upstream's words, and ScaleProblem. */
   async get(run: SyncRun, resource: Resource, { namespace, name }: ScaleAt): Promise<Scale> {
-    const preferred = await this.#kinds.preferred(resource);
-    const at = { ...(preferred.namespaced ? { namespace } : {}), name, subresource: 'scale' };
+    const preferred = await this.#inNamespace(resource);
+    const at = { namespace, name, subresource: 'scale' };
     let scale: Scale;
     try {
       scale = await run.client.get<Scale>(preferred, at);
@@ -93,18 +93,29 @@ export class Scales {
     return scale;
   }
 
-  /** Asks for so many replicas where `scale` was read; a conflict if it has changed since. */
+  /**
+   * Asks for so many replicas where `scale` was read; a conflict if it has changed since. Servers
+   * need not say in a scale which namespace it is of.
+   */
   async update(
     run: SyncRun,
     resource: Resource,
     scale: Scale,
-    wanted: { readonly replicas: number; readonly because: string },
+    wanted: { readonly namespace: string; readonly replicas: number; readonly because: string },
   ): Promise<Scale> {
-    const preferred = await this.#kinds.preferred(resource);
-    const { namespace, name } = scale.metadata;
-    const at = { ...(preferred.namespaced ? { namespace } : {}), name, subresource: 'scale' };
+    const preferred = await this.#inNamespace(resource);
+    const { namespace } = wanted;
+    const at = { namespace, name: scale.metadata.name, subresource: 'scale' };
     const body = { ...scale, spec: { ...scale.spec, replicas: wanted.replicas } };
     return await run.client.update<Scale>(preferred, at, body, { because: wanted.because });
+  }
+
+  /**
+   * As upstream, a scale is asked for in a namespace whatever its kind is, and that of a kind
+   * without namespaces is not found: who may write into one namespace must not reach beyond it.
+   */
+  async #inNamespace(resource: Resource): Promise<Resource> {
+    return { ...(await this.#kinds.preferred(resource)), namespaced: true };
   }
 
   /** Whether objects of this resource, in this version, have a scale that can be read. */
