@@ -17,7 +17,15 @@ import { endpointSliceController } from './index.ts';
 const KEY = 'default/web';
 const AUTO = { 'service.kubernetes.io/topology-mode': 'Auto' };
 
-function setUp(options: { batchMs?: number; endpointsMax?: number; gatesOff?: string[] } = {}) {
+interface Options {
+  readonly batchMs?: number;
+  readonly endpointsMax?: number;
+  readonly gatesOff?: string[];
+  /** A node of which the cache has only the record. */
+  readonly lost?: Node;
+}
+
+function setUp(options: Options = {}) {
   const flags = {
     'concurrent-service-endpoint-syncs': 5,
     'max-endpoints-per-slice': options.endpointsMax ?? 100,
@@ -30,6 +38,10 @@ function setUp(options: { batchMs?: number; endpointsMax?: number; gatesOff?: st
   const pods = informers.pods();
   const server = new SliceServer(informers, CREATED_AT);
   nodes.put(node('node-1', 'zone-a'));
+  if (options.lost !== undefined) {
+    nodes.put(options.lost);
+    nodes.lose(options.lost);
+  }
   const controller = endpointSliceController.build(context);
   const [definition] = controller!.queues;
   const queue = queues.get('endpoint_slice')!;
@@ -370,6 +382,19 @@ describe('a refusal', () => {
     await sync();
     expect(slices().flatMap(({ endpoints }) => endpoints ?? [])).toHaveLength(2);
   });
+
+  test('and a pod without its node are told of together', async () => {
+    const { services, pods, server, sync, told } = setUp();
+    services.put(service());
+    pods.put(wholePod('web-1', { node: 'gone' }), wholePod('web-2'));
+    server.refuse = () => refusal(500, 'InternalError', 'no');
+    const problem = 'skipping Pod web-1 for Service default/web: Node gone Not Found';
+    const refused = 'failed to create EndpointSlice for Service default/web: no';
+    await expect(sync()).rejects.toThrow(`[${problem}, ${refused}]`);
+    expect(told()).toEqual([
+      `FailedToUpdateEndpointSlices: Error updating Endpoint Slices for Service default/web: [${problem}, ${refused}]`,
+    ]);
+  });
 });
 
 describe('hints by the CPUs of zones', () => {
@@ -409,6 +434,23 @@ describe('hints by the CPUs of zones', () => {
     expect(slices()[0]?.endpoints?.map(({ hints }) => hints)).toEqual([undefined, undefined]);
     nodes.remove(node('node-2', 'zone-b'));
     expect(queue.drain()).toEqual([]);
+  });
+
+  test('wait until a node that the disk lost has been fetched', async () => {
+    const lost = node('node-2', 'zone-b');
+    const { services, nodes, pods, sync, slices, told } = setUp({ lost });
+    pods.put(wholePod('web-1'), wholePod('web-2', { node: 'node-2' }));
+    services.put(service());
+    await sync();
+    services.put(service({}, { annotations: AUTO }));
+    await expect(sync()).rejects.toThrow('node-2 is lost');
+    expect(told()).toEqual([]);
+    nodes.put(lost);
+    await sync();
+    expect(slices()[0]?.endpoints?.map(({ hints }) => hints?.forZones)).toEqual([
+      [{ name: 'zone-a' }],
+      [{ name: 'zone-b' }],
+    ]);
   });
 
   test('are counted apart from other syncs', async () => {
