@@ -267,6 +267,22 @@ describe('what goes away makes quotas due that limit it', () => {
     expect(await replenish()).toEqual(['pods default']);
   });
 
+  test('also a pod of which the disk has lost all but the record', async () => {
+    const { quotas, informers, replenish, sync } = setUp();
+    const pods = informers.pods();
+    pods.put(asking('a', '1'));
+    quotas.put(quotaOf({ cpu: '9' }));
+    await sync();
+    const get = pods.get.bind(pods);
+    pods.get = () => {
+      throw new Error('lost');
+    };
+    pods.put(asking('a', '2', { resourceVersion: '2' }), asking('b', '1'));
+    pods.get = get;
+    expect(await replenish()).toEqual(['pods default']);
+    expect((await sync()).status?.used).toEqual({ cpu: '3' });
+  });
+
   test('also a Service that changes its type', async () => {
     const { quotas, informers, replenish, sync } = setUp();
     const services = informers.of<Service>(SERVICES);
