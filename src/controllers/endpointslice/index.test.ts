@@ -289,6 +289,27 @@ describe('a cache that is behind', () => {
     expect(server.drainWrites()).toHaveLength(1);
   });
 
+  test.each([
+    ['endpointslice.kubernetes.io/managed-by', [KEY]],
+    ['kubernetes.io/service-name', [KEY, 'default/somebody']],
+  ])('a slice whose label %s was changed is not waited for', async (label, keys) => {
+    const { services, informers, server, sync, slices, later, addPods } = setUp();
+    services.put(service());
+    addPods(1);
+    await sync();
+    later();
+    const [{ metadata, ...slice }] = slices() as [EndpointSlice];
+    const labels = { ...metadata.labels, [label]: 'somebody' };
+    server.put(ENDPOINT_SLICES, { ...slice, metadata: { ...metadata, labels } });
+    expect(later().sort()).toEqual(keys.map((key) => `${key} 1000`).sort());
+    informers.of(ENDPOINT_SLICES).resourceVersion = () => '1000';
+    await sync();
+    expect(slices().map((one) => one.metadata.labels?.[label] === 'somebody')).toEqual([
+      true,
+      false,
+    ]);
+  });
+
   test('a slice with a finalizer that is being deleted does not stop it', async () => {
     const { services, server, sync, slices, addPods } = setUp();
     services.put(service());

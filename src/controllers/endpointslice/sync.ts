@@ -12,7 +12,7 @@ import type {
   SyncRun,
 } from '../../runtime/controller.ts';
 import { SLICES_BY_SERVICE } from '../../runtime/informer/indexes.ts';
-import type { Lister, PodRecord, ServiceRecord } from '../../runtime/informer/types.ts';
+import type { Informer, Lister, PodRecord, ServiceRecord } from '../../runtime/informer/types.ts';
 import { StaleCache } from '../../runtime/requeue.ts';
 import { outOfDate } from '../_kit/slices/stale.ts';
 import { SliceTracker } from '../_kit/slices/tracker.ts';
@@ -51,7 +51,7 @@ export class SliceSync {
   readonly #services: Lister<Service, ServiceRecord>;
   readonly #pods: Lister<Pod, PodRecord>;
   readonly #nodes: Lister<Node>;
-  readonly #slices: Lister<EndpointSlice>;
+  readonly #slices: Informer<EndpointSlice>;
   readonly #creates: ExactCreates;
   readonly #events: EventRecorder;
   readonly #triggers: TriggerTimes;
@@ -64,7 +64,7 @@ export class SliceSync {
     this.#services = informers.of<Service, ServiceRecord>(SERVICES).lister;
     this.#pods = informers.pods().lister;
     this.#nodes = informers.of<Node>(NODES).lister;
-    this.#slices = informers.of<EndpointSlice>(ENDPOINT_SLICES).lister;
+    this.#slices = informers.of<EndpointSlice>(ENDPOINT_SLICES);
     this.#creates = context.exactCreates(ENDPOINT_SLICES);
     this.#events = context.events(COMPONENT);
     this.#triggers = new TriggerTimes(context);
@@ -167,11 +167,11 @@ export class SliceSync {
   /** Slices of this controller that aren't being deleted, by name. Throws StaleCache. */
   #slicesOf(key: string, uid: string): readonly EndpointSlice[] {
     const slices: EndpointSlice[] = [];
-    for (const record of this.#slices.byIndex(SLICES_BY_SERVICE, key)) {
-      const slice = isManaged(record.labels) ? this.#slices.get(record.key) : undefined;
+    for (const record of this.#slices.lister.byIndex(SLICES_BY_SERVICE, key)) {
+      const slice = isManaged(record.labels) ? this.#slices.lister.get(record.key) : undefined;
       if (slice !== undefined) slices.push(slice);
     }
-    const stale = this.tracker.staleness(key, slices);
+    const stale = this.tracker.staleness(key, slices, this.#slices.resourceVersion());
     if (stale !== undefined) throw new StaleCache(outOfDate(stale));
     if (!this.#context.caughtUp(key, uid))
       throw new StaleCache(outOfDate(`slices of ${key} were written`));
