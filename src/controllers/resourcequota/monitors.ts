@@ -160,13 +160,13 @@ export class Monitors {
     };
   }
 
-  /** False after 30 s; true when all caches are complete. */
+  /** False after 30 s; true when all caches are as new as the server was when asked. */
   async #wait(): Promise<boolean> {
     const { clock, informers } = this.#deps.context;
     const until = clock.monotonic() + SYNC_TIMEOUT_MS;
     while (!this.#signal.aborted) {
       const all = informers.followed.list().filter(({ resource }) => isCounted(resource));
-      if (all.length > 0 && all.every(({ informer }) => informer.synced())) return true;
+      if (all.length > 0 && all.every(({ informer }) => informer.caughtUp())) return true;
       if (clock.monotonic() >= until) return false;
       await clock.sleep(SYNC_POLL_MS, this.#signal);
     }
