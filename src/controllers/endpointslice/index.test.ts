@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { ApiError, FencedError } from '../../api/errors.ts';
+import { ApiError, FencedError, TransportError } from '../../api/errors.ts';
 import { ENDPOINT_SLICES, NODES, SERVICES } from '../../api/resource.ts';
-import type { EndpointSlice, Node, Service } from '../../api/types/index.ts';
+import type { EndpointSlice, KubeObject, Node, Service } from '../../api/types/index.ts';
 import {
   CREATED_AT,
   node,
@@ -276,6 +276,29 @@ describe('a cache that is behind', () => {
     server.drainWrites();
     await sync();
     expect(server.drainWrites()).toEqual([]);
+  });
+
+  test('that does not show the slice of an attempt without an answer stops it too', async () => {
+    const { services, pods, server, sync, slices, later, addPods } = setUp();
+    services.put(service());
+    addPods(1);
+    server.lags = true;
+    const create = server.create.bind(server);
+    server.create = async <T extends KubeObject>(...args: Parameters<typeof create>) => {
+      await create<T>(...args);
+      throw new TransportError('cut off');
+    };
+    await expect(sync()).rejects.toThrow('cut off');
+    server.create = create;
+    await sync();
+    pods.put(wholePod('web-2'));
+    later();
+    await expect(sync()).rejects.toThrow('out of date');
+    server.deliver();
+    expect(later()).toEqual([`${KEY} 1000`]);
+    await sync();
+    expect(slices()).toHaveLength(1);
+    expect(slices()[0]?.endpoints).toHaveLength(2);
   });
 
   test('after a restart the writes of the dead process count', async () => {

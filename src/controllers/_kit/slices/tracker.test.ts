@@ -61,6 +61,14 @@ describe('what is news', () => {
     expect(tracker.isNews('ns/other', slice('a', 2))).toBe(true);
   });
 
+  test('one that an earlier attempt made, which is waited for as well', () => {
+    const tracker = new SliceTracker();
+    tracker.found(KEY, slice('a', 1));
+    expect(tracker.staleness(KEY, [], UP_TO)).toBeDefined();
+    expect(tracker.isNews(KEY, slice('a', 1))).toBe(true);
+    expect(tracker.staleness(KEY, [slice('a', 1)], UP_TO)).toBeUndefined();
+  });
+
   test('a deletion is, unless it was ours or the slice is unknown', () => {
     const tracker = new SliceTracker();
     expect(tracker.gone(KEY, 'uid-a')).toBe(true);

@@ -25,6 +25,14 @@ export class SliceTracker {
     this.#of(ownerKey).set(uid, { generation, version: resourceVersion });
   }
 
+  /**
+   * A slice was there that an earlier attempt made, and it may hold something else: the cache has to
+   * show it before the next sync, and then it is news.
+   */
+  found(ownerKey: string, { metadata: { uid, resourceVersion } }: KubeObject): void {
+    this.#of(ownerKey).set(uid, { generation: 0, version: resourceVersion });
+  }
+
   /** A slice is about to be deleted; what is returned takes that back. */
   deleting(ownerKey: string, uid: string): () => void {
     const written = this.#of(ownerKey);
