@@ -276,6 +276,17 @@ describe('a node that vanished', () => {
     expect(memory.all()).toEqual([]);
   });
 
+  test('is written down when it is missed first, not again because time passes', async () => {
+    const { put, round, clock, memory } = setUp();
+    put({ name: 'a', node: 'gone' });
+    await round();
+    const rows = memory.all();
+    expect(rows).toHaveLength(1);
+    await clock.advance(20_000);
+    await round();
+    expect(memory.all()).toEqual(rows);
+  });
+
   test('goes on waiting where the process before stopped', async () => {
     const first = setUp();
     first.put({ name: 'a', node: 'gone' });
