@@ -41,6 +41,7 @@ function setUp(options: { batchMs?: number; before?: (server: SliceServer) => vo
   const queue = queues.get('endpoint_slice_mirroring')!;
   return {
     services,
+    informers,
     server,
     queue,
     behind,
@@ -190,6 +191,20 @@ describe('a sync', () => {
     server.deliver();
     await sync();
     expect(server.drainWrites()).toHaveLength(1);
+  });
+
+  test('does not wait for a slice that somebody took over', async () => {
+    const { services, informers, put, server, sync, slices } = setUp();
+    services.put(service());
+    put();
+    await sync();
+    const [{ metadata, ...slice }] = slices() as [EndpointSlice];
+    const manager = { 'endpointslice.kubernetes.io/managed-by': 'somebody' };
+    const labels = { ...metadata.labels, ...manager };
+    server.put(ENDPOINT_SLICES, { ...slice, metadata: { ...metadata, labels } });
+    informers.of(ENDPOINT_SLICES).resourceVersion = () => '1000';
+    await sync();
+    expect(slices()).toHaveLength(2);
   });
 });
 

@@ -10,7 +10,7 @@ import type {
   SyncRun,
 } from '../../runtime/controller.ts';
 import { SLICES_BY_SERVICE } from '../../runtime/informer/indexes.ts';
-import type { Lister, ServiceRecord } from '../../runtime/informer/types.ts';
+import type { Informer, Lister, ServiceRecord } from '../../runtime/informer/types.ts';
 import { StaleCache } from '../../runtime/requeue.ts';
 import { outOfDate } from '../_kit/slices/stale.ts';
 import { SliceTracker } from '../_kit/slices/tracker.ts';
@@ -28,7 +28,7 @@ export class MirrorSync {
   readonly #addressesMax: number;
   readonly #endpoints: Lister<Endpoints>;
   readonly #services: Lister<Service, ServiceRecord>;
-  readonly #slices: Lister<EndpointSlice>;
+  readonly #slices: Informer<EndpointSlice>;
   readonly #creates: ExactCreates;
   readonly #events: EventRecorder;
   readonly #metrics: MirrorMetrics;
@@ -39,7 +39,7 @@ export class MirrorSync {
     this.#addressesMax = addressesMax;
     this.#endpoints = informers.of<Endpoints>(ENDPOINTS).lister;
     this.#services = informers.of<Service, ServiceRecord>(SERVICES).lister;
-    this.#slices = informers.of<EndpointSlice>(ENDPOINT_SLICES).lister;
+    this.#slices = informers.of<EndpointSlice>(ENDPOINT_SLICES);
     this.#creates = context.exactCreates(ENDPOINT_SLICES);
     this.#events = context.events(COMPONENT);
     this.#metrics = mirrorMetrics(context.metrics, addressesMax);
@@ -73,7 +73,7 @@ export class MirrorSync {
     }
     const { uid, deletionTimestamp } = endpoints.metadata;
     const slices = this.#slicesOf(key);
-    const stale = this.tracker.staleness(key, slices);
+    const stale = this.tracker.staleness(key, slices, this.#slices.resourceVersion());
     if (stale !== undefined) throw new StaleCache(outOfDate(stale));
     if (!this.#context.caughtUp(key, uid))
       throw new StaleCache(outOfDate(`slices of ${key} were written`));
@@ -120,14 +120,14 @@ export class MirrorSync {
   #slicesOf(key: string): readonly EndpointSlice[] {
     const slices: EndpointSlice[] = [];
     for (const sliceKey of this.#mirroredKeys(key)) {
-      const slice = this.#slices.get(sliceKey);
+      const slice = this.#slices.lister.get(sliceKey);
       if (slice !== undefined) slices.push(slice);
     }
     return slices.sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
   }
 
   #mirroredKeys(key: string): readonly string[] {
-    const records = this.#slices.byIndex(SLICES_BY_SERVICE, key);
+    const records = this.#slices.lister.byIndex(SLICES_BY_SERVICE, key);
     return records.filter(({ labels }) => isMirrored(labels)).map((record) => record.key);
   }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { ApiError, FencedError } from '../../api/errors.ts';
+import { ApiError, FencedError, TransportError } from '../../api/errors.ts';
 import { ENDPOINT_SLICES, NODES, SERVICES } from '../../api/resource.ts';
-import type { EndpointSlice, Node, Service } from '../../api/types/index.ts';
+import type { EndpointSlice, KubeObject, Node, Service } from '../../api/types/index.ts';
 import {
   CREATED_AT,
   node,
@@ -17,7 +17,15 @@ import { endpointSliceController } from './index.ts';
 const KEY = 'default/web';
 const AUTO = { 'service.kubernetes.io/topology-mode': 'Auto' };
 
-function setUp(options: { batchMs?: number; endpointsMax?: number; gatesOff?: string[] } = {}) {
+interface Options {
+  readonly batchMs?: number;
+  readonly endpointsMax?: number;
+  readonly gatesOff?: string[];
+  /** A node of which the cache has only the record. */
+  readonly lost?: Node;
+}
+
+function setUp(options: Options = {}) {
   const flags = {
     'concurrent-service-endpoint-syncs': 5,
     'max-endpoints-per-slice': options.endpointsMax ?? 100,
@@ -30,6 +38,10 @@ function setUp(options: { batchMs?: number; endpointsMax?: number; gatesOff?: st
   const pods = informers.pods();
   const server = new SliceServer(informers, CREATED_AT);
   nodes.put(node('node-1', 'zone-a'));
+  if (options.lost !== undefined) {
+    nodes.put(options.lost);
+    nodes.lose(options.lost);
+  }
   const controller = endpointSliceController.build(context);
   const [definition] = controller!.queues;
   const queue = queues.get('endpoint_slice')!;
@@ -266,6 +278,29 @@ describe('a cache that is behind', () => {
     expect(server.drainWrites()).toEqual([]);
   });
 
+  test('that does not show the slice of an attempt without an answer stops it too', async () => {
+    const { services, pods, server, sync, slices, later, addPods } = setUp();
+    services.put(service());
+    addPods(1);
+    server.lags = true;
+    const create = server.create.bind(server);
+    server.create = async <T extends KubeObject>(...args: Parameters<typeof create>) => {
+      await create<T>(...args);
+      throw new TransportError('cut off');
+    };
+    await expect(sync()).rejects.toThrow('cut off');
+    server.create = create;
+    await sync();
+    pods.put(wholePod('web-2'));
+    later();
+    await expect(sync()).rejects.toThrow('out of date');
+    server.deliver();
+    expect(later()).toEqual([`${KEY} 1000`]);
+    await sync();
+    expect(slices()).toHaveLength(1);
+    expect(slices()[0]?.endpoints).toHaveLength(2);
+  });
+
   test('after a restart the writes of the dead process count', async () => {
     const { services, server, sync, behind } = setUp();
     services.put(service());
@@ -275,6 +310,27 @@ describe('a cache that is behind', () => {
     behind.clear();
     await sync();
     expect(server.drainWrites()).toHaveLength(1);
+  });
+
+  test.each([
+    ['endpointslice.kubernetes.io/managed-by', [KEY]],
+    ['kubernetes.io/service-name', [KEY, 'default/somebody']],
+  ])('a slice whose label %s was changed is not waited for', async (label, keys) => {
+    const { services, informers, server, sync, slices, later, addPods } = setUp();
+    services.put(service());
+    addPods(1);
+    await sync();
+    later();
+    const [{ metadata, ...slice }] = slices() as [EndpointSlice];
+    const labels = { ...metadata.labels, [label]: 'somebody' };
+    server.put(ENDPOINT_SLICES, { ...slice, metadata: { ...metadata, labels } });
+    expect(later().sort()).toEqual(keys.map((key) => `${key} 1000`).sort());
+    informers.of(ENDPOINT_SLICES).resourceVersion = () => '1000';
+    await sync();
+    expect(slices().map((one) => one.metadata.labels?.[label] === 'somebody')).toEqual([
+      true,
+      false,
+    ]);
   });
 
   test('a slice with a finalizer that is being deleted does not stop it', async () => {
@@ -370,6 +426,19 @@ describe('a refusal', () => {
     await sync();
     expect(slices().flatMap(({ endpoints }) => endpoints ?? [])).toHaveLength(2);
   });
+
+  test('and a pod without its node are told of together', async () => {
+    const { services, pods, server, sync, told } = setUp();
+    services.put(service());
+    pods.put(wholePod('web-1', { node: 'gone' }), wholePod('web-2'));
+    server.refuse = () => refusal(500, 'InternalError', 'no');
+    const problem = 'skipping Pod web-1 for Service default/web: Node gone Not Found';
+    const refused = 'failed to create EndpointSlice for Service default/web: no';
+    await expect(sync()).rejects.toThrow(`[${problem}, ${refused}]`);
+    expect(told()).toEqual([
+      `FailedToUpdateEndpointSlices: Error updating Endpoint Slices for Service default/web: [${problem}, ${refused}]`,
+    ]);
+  });
 });
 
 describe('hints by the CPUs of zones', () => {
@@ -409,6 +478,23 @@ describe('hints by the CPUs of zones', () => {
     expect(slices()[0]?.endpoints?.map(({ hints }) => hints)).toEqual([undefined, undefined]);
     nodes.remove(node('node-2', 'zone-b'));
     expect(queue.drain()).toEqual([]);
+  });
+
+  test('wait until a node that the disk lost has been fetched', async () => {
+    const lost = node('node-2', 'zone-b');
+    const { services, nodes, pods, sync, slices, told } = setUp({ lost });
+    pods.put(wholePod('web-1'), wholePod('web-2', { node: 'node-2' }));
+    services.put(service());
+    await sync();
+    services.put(service({}, { annotations: AUTO }));
+    await expect(sync()).rejects.toThrow('node-2 is lost');
+    expect(told()).toEqual([]);
+    nodes.put(lost);
+    await sync();
+    expect(slices()[0]?.endpoints?.map(({ hints }) => hints?.forZones)).toEqual([
+      [{ name: 'zone-a' }],
+      [{ name: 'zone-b' }],
+    ]);
   });
 
   test('are counted apart from other syncs', async () => {

@@ -84,11 +84,19 @@ function nodeHandler(
   changed: (serviceKey: string) => void,
 ): Handler<ObjectRecord> {
   const check = (): void => {
-    for (const key of hints.overloaded(zones.ratios)) changed(key);
+    // As long as the shares can't be told, all hints may be wrong.
+    for (const key of hints.overloaded(zones.lost.size > 0 ? undefined : zones.ratios))
+      changed(key);
   };
-  const put = ({ key }: ObjectRecord): void => {
-    const node = nodes.get(key);
-    if (node !== undefined && zones.put(node)) check();
+  const put = ({ name }: ObjectRecord): void => {
+    try {
+      const node = nodes.get(name);
+      if (node === undefined || !zones.put(node)) return;
+    } catch {
+      // The disk lost it: a sync that needs the shares has it fetched.
+      zones.lost.add(name);
+    }
+    check();
   };
   return {
     add: put,

@@ -12,7 +12,7 @@ import type {
   SyncRun,
 } from '../../runtime/controller.ts';
 import { SLICES_BY_SERVICE } from '../../runtime/informer/indexes.ts';
-import type { Lister, PodRecord, ServiceRecord } from '../../runtime/informer/types.ts';
+import type { Informer, Lister, PodRecord, ServiceRecord } from '../../runtime/informer/types.ts';
 import { StaleCache } from '../../runtime/requeue.ts';
 import { outOfDate } from '../_kit/slices/stale.ts';
 import { SliceTracker } from '../_kit/slices/tracker.ts';
@@ -24,6 +24,7 @@ import { familiesOf } from './families.ts';
 import { asksForTopology, distributionOf } from './hints.ts';
 import { isManaged } from './labels.ts';
 import { type SliceMetrics, sliceMetrics } from './metrics.ts';
+import type { ZoneRatios } from './topology.ts';
 import { HintBook, NodeZones, ZONE_LABEL } from './zones.ts';
 
 /** Component of events about Services. */
@@ -50,7 +51,7 @@ export class SliceSync {
   readonly #services: Lister<Service, ServiceRecord>;
   readonly #pods: Lister<Pod, PodRecord>;
   readonly #nodes: Lister<Node>;
-  readonly #slices: Lister<EndpointSlice>;
+  readonly #slices: Informer<EndpointSlice>;
   readonly #creates: ExactCreates;
   readonly #events: EventRecorder;
   readonly #triggers: TriggerTimes;
@@ -63,7 +64,7 @@ export class SliceSync {
     this.#services = informers.of<Service, ServiceRecord>(SERVICES).lister;
     this.#pods = informers.pods().lister;
     this.#nodes = informers.of<Node>(NODES).lister;
-    this.#slices = informers.of<EndpointSlice>(ENDPOINT_SLICES).lister;
+    this.#slices = informers.of<EndpointSlice>(ENDPOINT_SLICES);
     this.#creates = context.exactCreates(ENDPOINT_SLICES);
     this.#events = context.events(COMPONENT);
     this.#triggers = new TriggerTimes(context);
@@ -114,9 +115,7 @@ export class SliceSync {
     const refusals: Error[] = [];
     const problems = new Set<string>();
     for (const family of families) {
-      await collect(refusals, async () => {
-        for (const problem of await this.#syncFamily(work, family, run)) problems.add(problem);
-      });
+      await collect(refusals, () => this.#syncFamily(work, family, run, problems));
     }
     for (const slice of others) {
       const because = `Service ${key} has no ${slice.addressType} addresses`;
@@ -127,20 +126,26 @@ export class SliceSync {
     return { refusals, problems: Array.from(problems, (text) => new Error(text)) };
   }
 
-  /** Gives what pods were left out for. */
-  async #syncFamily(work: Work, family: IpFamily, run: SyncRun): Promise<readonly string[]> {
+  /** Adds what pods were left out for to `problems`, also if it throws a refusal. */
+  async #syncFamily(
+    work: Work,
+    family: IpFamily,
+    run: SyncRun,
+    problems: Set<string>,
+  ): Promise<void> {
     const { key, service, owner } = work;
     const decision = decide(
       {
         ...work,
         family,
         slices: work.slices.filter(({ addressType }) => addressType === family),
-        ratios: this.zones.ratios,
+        ratios: asksForTopology(service) ? this.#ratios() : undefined,
         hintsEnabled: this.hints.isEnabled(key),
       },
       this.#config,
     );
-    const { writes, hintCounts, events, problems } = decision;
+    const { writes, hintCounts, events } = decision;
+    for (const problem of decision.problems) problems.add(problem);
     if (hintCounts === undefined) this.hints.remove(key, family);
     else this.hints.set(key, family, hintCounts);
     const distribution = distributionOf(service, this.#config.preferSame);
@@ -157,23 +162,32 @@ export class SliceSync {
     } finally {
       for (const { type, reason, message } of events) this.#tell(service, type, reason, message);
     }
-    return problems;
   }
 
   /** Slices of this controller that aren't being deleted, by name. Throws StaleCache. */
   #slicesOf(key: string, uid: string): readonly EndpointSlice[] {
     const slices: EndpointSlice[] = [];
-    for (const record of this.#slices.byIndex(SLICES_BY_SERVICE, key)) {
-      const slice = isManaged(record.labels) ? this.#slices.get(record.key) : undefined;
+    for (const record of this.#slices.lister.byIndex(SLICES_BY_SERVICE, key)) {
+      const slice = isManaged(record.labels) ? this.#slices.lister.get(record.key) : undefined;
       if (slice !== undefined) slices.push(slice);
     }
-    const stale = this.tracker.staleness(key, slices);
+    const stale = this.tracker.staleness(key, slices, this.#slices.resourceVersion());
     if (stale !== undefined) throw new StaleCache(outOfDate(stale));
     if (!this.#context.caughtUp(key, uid))
       throw new StaleCache(outOfDate(`slices of ${key} were written`));
     return slices
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
       .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  }
+
+  /** Throws if the disk lost a node; the worker fetches it then. */
+  #ratios(): ZoneRatios {
+    for (const name of this.zones.lost) {
+      const node = this.#nodes.get(name);
+      if (node === undefined) this.zones.remove(name);
+      else this.zones.put(node);
+    }
+    return this.zones.ratios;
   }
 
   #zonesOf(pods: readonly PodRecord[]): ReadonlyMap<string, string> {

@@ -25,6 +25,8 @@ interface NodeFacts {
 /** The nodes of the cluster as far as hints depend on them. */
 export class NodeZones {
   readonly #nodes = new Map<string, NodeFacts>();
+  /** Nodes whose stored object was lost when they changed: they have to be fetched first. */
+  readonly lost = new Set<string>();
   #ratios: { readonly value: ZoneRatios } | undefined;
 
   /** Notes a node; true if it is new, or its readiness or zone has changed. */
@@ -33,12 +35,14 @@ export class NodeZones {
     const before = this.#nodes.get(name);
     const facts = factsOf(node);
     this.#nodes.set(name, facts);
+    this.lost.delete(name);
     if (!sameFacts(before, facts)) this.#ratios = undefined;
     return before?.ready !== facts.ready || before.zone !== facts.zone;
   }
 
   remove(name: string): void {
     this.#nodes.delete(name);
+    this.lost.delete(name);
     this.#ratios = undefined;
   }
 

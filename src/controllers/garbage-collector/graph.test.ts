@@ -111,6 +111,21 @@ describe('the graph', () => {
     expect(graph.get('seen')).toBeDefined();
   });
 
+  test('only what was looked for counts as absent, not what a node is called by now', () => {
+    const { graph, heard } = listening();
+    graph.observe(SOURCE, recordOf('a', ['owner']), undefined);
+    const other = { apiVersion: 'example.com/v1', kind: 'Widget', name: 'w', uid: 'owner' };
+    graph.observe(SOURCE, recordOf('b', [], { owners: [other] }), undefined);
+    const { identity } = graph.get('owner')!;
+    graph.absent(identity);
+    expect(heard.later).toEqual(['w']);
+    graph.remove(SOURCE, recordOf('b'));
+    heard.absent.length = 0;
+    graph.absent(identity);
+    expect(graph.get('owner')).toBeUndefined();
+    expect(heard.absent).toEqual(['owner']);
+  });
+
   test('what is lost from sight is only known from those who refer to it', () => {
     const { graph, heard } = listening();
     const owner = recordOf('owner');

@@ -92,7 +92,7 @@ export class Graph {
     const node = this.#nodes.get(record.uid);
     if (node === undefined) return;
     if (node.virtual) this.#confirm(node, source, record);
-    this.#drop(node);
+    this.#drop(node, node.identity);
   }
 
   /**
@@ -105,7 +105,7 @@ export class Graph {
     const isSame = sameIdentity(node.identity, identity);
     const { matching, others } = partition(node.dependents, identity);
     if (node.virtual ? others.length === 0 : isSame) {
-      this.#drop(node);
+      this.#drop(node, identity);
       return;
     }
     if (matching.length > 0) this.#sink.absent(identity);
@@ -230,10 +230,11 @@ export class Graph {
     this.#sink.tryDelete(node);
   }
 
-  #drop(node: Node): void {
+  /** `gone` is what is known to be absent: of a virtual node that may be another identity. */
+  #drop(node: Node, gone: Identity): void {
     this.#nodes.delete(node.uid);
     this.#unlinkFrom(node, node.owners);
-    if (node.dependents.size > 0) this.#sink.absent(node.identity);
+    if (node.dependents.size > 0) this.#sink.absent(gone);
     for (const dependent of node.dependents) this.#sink.tryDelete(dependent);
     this.#queueWaiting(node.owners);
   }

@@ -1,5 +1,5 @@
 /** Deletes all objects of one kind in a namespace and tells what is left. */
-import { ApiError, isNotFound } from '../../api/errors.ts';
+import { ApiError, isConflict, isNotFound } from '../../api/errors.ts';
 import { PODS } from '../../api/resource.ts';
 import type { KubeObject, Namespace, Pod } from '../../api/types/index.ts';
 import type { ServedResource, SyncRun } from '../../runtime/controller.ts';
@@ -85,7 +85,8 @@ async function deleteOneByOne(
         { uid, propagationPolicy: 'Background', because },
       );
     } catch (error) {
-      if (!isUnsupported(error)) throw error;
+      // After a conflict another object has this name: what is left is listed anyway.
+      if (!isUnsupported(error) && !isConflict(error)) throw error;
     }
   }
 }

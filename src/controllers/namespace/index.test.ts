@@ -261,6 +261,15 @@ describe('kinds that can do less', () => {
     refused.refuse('delete', 'configmaps', refusal(403, 'Forbidden', 'not yours'));
     await expect(setUp(refused, one).sync()).rejects.toThrow('not yours');
   });
+
+  test('one whose name another object has now keeps no other from going', async () => {
+    const run = new EmptyingRun(NOW, 0);
+    run.put(MAPS, { name: 'a' }, { name: 'b' });
+    run.refuse('delete', 'configmaps', refusal(409, 'Conflict'));
+    const one = [kindOf('configmaps', '', ['list', 'delete'])];
+    await expect(setUp(run, one).sync()).rejects.toThrow('unexpected items still remain');
+    expect(run.left(MAPS)).toEqual(['a']);
+  });
 });
 
 describe('discovery', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { ApiError } from '../../api/errors.ts';
 import { NODES } from '../../api/resource.ts';
 import type { Node, Pod } from '../../api/types/index.ts';
 import { fakeContext } from '../_kit/testing/fake-context.ts';
@@ -147,6 +148,12 @@ function setUp(threshold = 12_500, fakes = fakeContext({ now: NOW })) {
   return { ...fakes, controller, pods, nodes, put, round, orphans, waiting, count };
 }
 
+/** The answer to a patch that names another UID than the stored object has. */
+function otherUid(): ApiError {
+  const causes = [{ reason: 'FieldValueInvalid', field: 'metadata.uid' }];
+  return new ApiError(422, 'immutable', { reason: 'Invalid', details: { causes } });
+}
+
 const calls = (run: FakeRun) =>
   run.writes.map(({ verb, resource, key }) => [verb, resource, key].join(' '));
 
@@ -200,11 +207,17 @@ describe('a round', () => {
     ]);
   });
 
-  test('does not count a pod that is gone already as an error', async () => {
-    const { put, round, count } = setUp();
-    put({ name: 'a', deletedAt: NOW, node: '', phase: 'Failed' });
-    await round((one) => one.failNext('delete', refusal(404, 'NotFound')));
+  test.each([
+    ['that is gone already', 'delete', refusal(404, 'NotFound')],
+    ['whose name another pod has now', 'delete', refusal(409, 'Conflict')],
+    ['whose status is that of another pod now', 'patch', otherUid()],
+  ] as const)('does not count a pod %s as an error', async (_, verb, answer) => {
+    const { put, round, count, errors } = setUp();
+    put({ name: 'a', deletedAt: NOW, node: '', phase: verb === 'patch' ? 'Pending' : 'Failed' });
+    const run = await round((one) => one.failNext(verb, answer));
+    expect(calls(run)).toHaveLength(1);
     expect(await count('pod_gc_collector_force_delete_pod_errors_total')).toEqual([]);
+    expect(errors).toEqual([]);
   });
 });
 
@@ -261,6 +274,17 @@ describe('a node that vanished', () => {
     pods.remove(podOf({ name: 'a', node: 'gone' }));
     await round();
     expect(memory.all()).toEqual([]);
+  });
+
+  test('is written down when it is missed first, not again because time passes', async () => {
+    const { put, round, clock, memory } = setUp();
+    put({ name: 'a', node: 'gone' });
+    await round();
+    const rows = memory.all();
+    expect(rows).toHaveLength(1);
+    await clock.advance(20_000);
+    await round();
+    expect(memory.all()).toEqual(rows);
   });
 
   test('goes on waiting where the process before stopped', async () => {

@@ -11,7 +11,7 @@ import { COUNTDOWN_TEXT, type Countdown } from '../../runtime/countdown.ts';
 
 /** How long a node must be missing before the server is asked about it. */
 export const QUARANTINE_MS = 40_000;
-/** A countdown nobody looked at for so long belongs to a node that is no longer missed. */
+/** A countdown that is so old belongs to a node that is no longer missed. */
 const FORGOTTEN_AFTER_MS = 10 * 60_000;
 /** A node that is gone has no UID that pods would know. */
 const NO_UID = '';
@@ -21,6 +21,8 @@ export class Quarantine {
   readonly #queue: WorkQueue;
   readonly #countdowns: ControllerContext['countdowns'];
   readonly #since: ControllerMemory<Countdown>;
+  /** Nodes whose countdown this process has noted: time that passes is no reason for a write. */
+  readonly #noted = new Set<string>();
 
   constructor(context: ControllerContext, queue: WorkQueue) {
     this.#queue = queue;
@@ -30,13 +32,17 @@ export class Quarantine {
 
   /** These nodes are missing now: those that are new begin to wait, all others are forgotten. */
   update(missing: ReadonlySet<string>): void {
-    for (const { key } of this.#since.all()) if (!missing.has(key)) this.#since.delete(key);
+    for (const { key } of this.#since.all()) if (!missing.has(key)) this.release(key);
     for (const node of missing) {
       const known = this.#since.get(node, NO_UID);
-      const now = known === undefined ? this.#countdowns.start() : this.#countdowns.observe(known);
-      this.#since.set(node, NO_UID, now, { expiresInMs: FORGOTTEN_AFTER_MS });
-      const leftMs = Math.max(0, QUARANTINE_MS - now.elapsedMs);
-      this.#queue.addAfter(node, leftMs, `node ${node} is missing: it may turn up again`);
+      if (known === undefined || !this.#noted.has(node)) {
+        const now =
+          known === undefined ? this.#countdowns.start() : this.#countdowns.observe(known);
+        this.#since.set(node, NO_UID, now, { expiresInMs: FORGOTTEN_AFTER_MS });
+        this.#noted.add(node);
+      }
+      const because = `node ${node} is missing: it may turn up again`;
+      this.#queue.addAfter(node, this.leftMs(node), because);
     }
   }
 
@@ -50,6 +56,7 @@ export class Quarantine {
   /** Nothing is to wait for any more; should the node be missing again, it waits anew. */
   release(node: string): void {
     this.#since.delete(node);
+    this.#noted.delete(node);
   }
 }
 

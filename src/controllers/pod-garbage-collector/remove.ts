@@ -1,5 +1,5 @@
 /** Deleting a pod by force: it is marked as failed first, so that its end can be counted. */
-import { FencedError, isNotFound } from '../../api/errors.ts';
+import { FencedError, isConflict, isNotFound, isOtherObject } from '../../api/errors.ts';
 import { PODS } from '../../api/resource.ts';
 import { timeText } from '../../api/time.ts';
 import type { Pod, PodCondition } from '../../api/types/index.ts';
@@ -51,7 +51,7 @@ export class Remover {
       await this.#markAndDelete(run, victim, reason);
     } catch (error) {
       if (error instanceof FencedError) throw error;
-      if (isNotFound(error)) return;
+      if (isNotFound(error) || isOtherObject(error)) return;
       log.error('Failed to delete a pod by force', error, { pod: key, reason });
       counts.failed(namespace, reason);
     }
@@ -70,7 +70,12 @@ export class Remover {
       const body = failedStatus(pod, reason === 'orphaned', run.now);
       await run.client.patch(PODS, at, 'strategic', body, { because });
     }
-    await run.client.delete(PODS, { namespace, name }, { uid, gracePeriodSeconds: 0, because });
+    try {
+      await run.client.delete(PODS, { namespace, name }, { uid, gracePeriodSeconds: 0, because });
+    } catch (error) {
+      // A conflict means that another pod has this name now: the one meant is gone.
+      if (!isConflict(error)) throw error;
+    }
   }
 }
 

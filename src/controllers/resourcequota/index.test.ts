@@ -177,6 +177,31 @@ describe('usage', () => {
     expect(problem).toBe('failed to list content: example.com/v1, Resource=widgets not yet synced');
   });
 
+  test('of a cache that is behind is not counted until it has caught up, then always', async () => {
+    const { quotas, informers, controller, sync, clock } = setUp();
+    const maps = informers.followed.serve(MAPS);
+    maps.caughtUp = () => false;
+    maps.put(thing('m'));
+    const hard = { 'count/configmaps': '4' };
+    quotas.put(quotaOf(hard, told(hard, { 'count/configmaps': '2' })));
+    let started = false;
+    void Promise.resolve(controller.start?.(new AbortController().signal)).then(() => {
+      started = true;
+    });
+    await clock.advance(29_000);
+    expect(started).toBe(false);
+    expect((await sync()).problem).toBe(
+      'failed to list content: /v1, Resource=configmaps not yet synced',
+    );
+    maps.caughtUp = () => true;
+    await clock.advance(1_000);
+    expect(started).toBe(true);
+    expect((await sync()).status?.used).toEqual({ 'count/configmaps': '1' });
+    maps.caughtUp = () => false;
+    maps.put(thing('n'));
+    expect((await sync()).status?.used).toEqual({ 'count/configmaps': '2' });
+  });
+
   test('follows pods that change, end, or hang in their deletion', async () => {
     const { quotas, informers, sync, clock } = setUp();
     const pods = informers.pods();
@@ -265,6 +290,22 @@ describe('what goes away makes quotas due that limit it', () => {
     expect(await replenish()).toEqual(['pods default']);
     pods.put(asking('b', '1', { resourceVersion: '4', phase: 'Succeeded' }));
     expect(await replenish()).toEqual(['pods default']);
+  });
+
+  test('also a pod of which the disk has lost all but the record', async () => {
+    const { quotas, informers, replenish, sync } = setUp();
+    const pods = informers.pods();
+    pods.put(asking('a', '1'));
+    quotas.put(quotaOf({ cpu: '9' }));
+    await sync();
+    const get = pods.get.bind(pods);
+    pods.get = () => {
+      throw new Error('lost');
+    };
+    pods.put(asking('a', '2', { resourceVersion: '2' }), asking('b', '1'));
+    pods.get = get;
+    expect(await replenish()).toEqual(['pods default']);
+    expect((await sync()).status?.used).toEqual({ cpu: '3' });
   });
 
   test('also a Service that changes its type', async () => {

@@ -33,6 +33,7 @@ export class Meter {
   /** By "resource namespace". */
   readonly #known = new Map<string, Prices>();
   readonly #shared = new Lru<string, Charge>(QUOTA_PRICES_MAX);
+  readonly #complete = new WeakSet<Evaluator>();
 
   /** `pause` lets others work during a long measurement. */
   constructor(pause: () => Promise<void>) {
@@ -55,7 +56,7 @@ export class Meter {
     for (const evaluator of evaluators) {
       const names = hard.filter((name) => evaluator.measures(name));
       if (names.length === 0) continue;
-      if (!evaluator.informer.synced()) {
+      if (!this.#isComplete(evaluator)) {
         problems.push(`failed to list content: ${kindText(evaluator.informer.resource)}`);
         for (const name of names) unknown.add(name);
         continue;
@@ -84,6 +85,15 @@ export class Meter {
     for (const place of this.#known.keys()) {
       if (place.endsWith(` ${namespace}`)) this.#known.delete(place);
     }
+  }
+
+  /**
+   * True once the cache has been as new as the server: one that was only taken over from the disk
+   * would count what was there before a long night.
+   */
+  #isComplete(evaluator: Evaluator): boolean {
+    if (evaluator.informer.caughtUp()) this.#complete.add(evaluator);
+    return this.#complete.has(evaluator);
   }
 
   async #addAll(

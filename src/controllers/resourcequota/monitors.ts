@@ -131,10 +131,18 @@ export class Monitors {
       if (book.has(namespace)) changes.add(`${evaluator.resource} ${namespace}`);
     };
     const hasPrices = evaluator.price !== undefined && !evaluator.isVolatile;
+    const repriced = (record: ObjectRecord): boolean => {
+      try {
+        return meter.reprice(evaluator, record);
+      } catch {
+        // The disk lost the object: counting its namespace has it fetched.
+        return true;
+      }
+    };
     const add = (record: ObjectRecord, initial: boolean): void => {
       if (initial || !book.has(record.namespace)) return;
       // Admission has charged it; remember the price to notice when it changes.
-      if (hasPrices) meter.reprice(evaluator, record);
+      if (hasPrices) repriced(record);
       if (missed.appeared(record)) recount(record);
     };
     if (!hasPrices) return { add, delete: recount };
@@ -146,19 +154,19 @@ export class Monitors {
         const isOther = record.uid !== before.uid;
         if (isOther || (arePods && hasEnded(record as PodRecord, before as PodRecord))) {
           recount(record);
-        } else if (meter.reprice(evaluator, record)) recount(record);
+        } else if (repriced(record)) recount(record);
       },
       delete: recount,
     };
   }
 
-  /** False after 30 s; true when all caches are complete. */
+  /** False after 30 s; true when all caches are as new as the server was when asked. */
   async #wait(): Promise<boolean> {
     const { clock, informers } = this.#deps.context;
     const until = clock.monotonic() + SYNC_TIMEOUT_MS;
     while (!this.#signal.aborted) {
       const all = informers.followed.list().filter(({ resource }) => isCounted(resource));
-      if (all.length > 0 && all.every(({ informer }) => informer.synced())) return true;
+      if (all.length > 0 && all.every(({ informer }) => informer.caughtUp())) return true;
       if (clock.monotonic() >= until) return false;
       await clock.sleep(SYNC_POLL_MS, this.#signal);
     }

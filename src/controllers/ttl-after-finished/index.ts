@@ -68,8 +68,10 @@ function build(context: ControllerContext): Controller {
     if (job === undefined || due === undefined) return;
     const { uid } = job.metadata;
     const options = { uid, propagationPolicy: 'Foreground', because: due.because } as const;
-    await unlessGone(run.client.delete(JOBS, placeOf(job), options));
-    durations.observe((clock.now() - due.expiredAt) / 1_000);
+    const deleted = await unlessGone(
+      run.client.delete(JOBS, placeOf(job), options).then(() => true),
+    );
+    if (deleted) durations.observe((clock.now() - due.expiredAt) / 1_000);
   };
   const workers = Number(flags[WORKERS_FLAG]);
   return { queues: [{ queue, workers, announcesNothing: true, reconcile }] };

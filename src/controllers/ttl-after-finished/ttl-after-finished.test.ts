@@ -9,6 +9,7 @@ import { decide } from './decide.ts';
 import { ttlAfterFinishedController } from './index.ts';
 
 const NOW = Date.parse('2026-05-20T12:00:00Z');
+const DURATIONS = 'ttl_after_finished_controller_job_deletion_duration_seconds';
 
 interface Facts {
   readonly ttl?: number;
@@ -111,9 +112,7 @@ describe('the controller', () => {
         because: 'finished at 2026-05-20T11:59:40Z, to be kept for 5 s',
       },
     ]);
-    const text = await metrics.registry.getSingleMetricAsString(
-      'ttl_after_finished_controller_job_deletion_duration_seconds',
-    );
+    const text = await metrics.registry.getSingleMetricAsString(DURATIONS);
     expect(text).toContain('_sum 15');
   });
 
@@ -151,6 +150,8 @@ describe('the controller', () => {
     const late = setUp(jobOf({ ttl: 5, finishedAgo: 20 }));
     late.run.failNext('delete', refusal(404, 'NotFound'));
     await late.sync();
+    const measured = await late.metrics.registry.getSingleMetricAsString(DURATIONS);
+    expect(measured).toContain('_count 0');
     await setUp(undefined).sync();
   });
 

@@ -3,10 +3,12 @@ import type { KubeObject } from '../../../api/types/index.ts';
 import { SliceTracker } from './tracker.ts';
 
 const KEY = 'ns/web';
+/** Version of a cache that is older than what is written here. */
+const UP_TO = '9';
 
 function slice(name: string, generation: number, deleting = false): KubeObject {
   const deletion = deleting ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {};
-  return { metadata: { name, uid: `uid-${name}`, resourceVersion: '1', generation, ...deletion } };
+  return { metadata: { name, uid: `uid-${name}`, resourceVersion: '10', generation, ...deletion } };
 }
 
 describe('what a sync may start from', () => {
@@ -31,9 +33,21 @@ describe('what a sync may start from', () => {
     ['one that was written is being deleted', written(slice('a', 2)), [slice('a', 1, true)], false],
     ['slices of another owner', written(slice('a', 2)), [slice('a', 2)], false],
   ])('%s', (_, tracker, shown, stale) => {
-    expect(tracker.staleness(KEY, shown) !== undefined).toBe(stale);
-    expect(tracker.staleness('ns/other', shown)).toBeUndefined();
+    expect(tracker.staleness(KEY, shown, UP_TO) !== undefined).toBe(stale);
+    expect(tracker.staleness('ns/other', shown, UP_TO)).toBeUndefined();
   });
+});
+
+test.each([
+  ['9', true],
+  ['10', false],
+  ['100', false],
+  ['', true],
+])('a slice that is not shown up to version "%s" is waited for: %p', (upTo, waits) => {
+  const tracker = new SliceTracker();
+  tracker.wrote(KEY, slice('a', 1));
+  expect(tracker.staleness(KEY, [], upTo) !== undefined).toBe(waits);
+  expect(tracker.knows(KEY, 'uid-a')).toBe(waits);
 });
 
 describe('what is news', () => {
@@ -45,6 +59,14 @@ describe('what is news', () => {
     expect(tracker.isNews(KEY, slice('a', 1))).toBe(false);
     expect(tracker.isNews(KEY, slice('a', 3))).toBe(true);
     expect(tracker.isNews('ns/other', slice('a', 2))).toBe(true);
+  });
+
+  test('one that an earlier attempt made, which is waited for as well', () => {
+    const tracker = new SliceTracker();
+    tracker.found(KEY, slice('a', 1));
+    expect(tracker.staleness(KEY, [], UP_TO)).toBeDefined();
+    expect(tracker.isNews(KEY, slice('a', 1))).toBe(true);
+    expect(tracker.staleness(KEY, [slice('a', 1)], UP_TO)).toBeUndefined();
   });
 
   test('a deletion is, unless it was ours or the slice is unknown', () => {
@@ -62,7 +84,7 @@ describe('what is news', () => {
     const tracker = new SliceTracker();
     tracker.wrote(KEY, slice('a', 2));
     tracker.deleting(KEY, 'uid-a')();
-    expect(tracker.staleness(KEY, [slice('a', 2)])).toBeUndefined();
+    expect(tracker.staleness(KEY, [slice('a', 2)], UP_TO)).toBeUndefined();
     expect(tracker.gone(KEY, 'uid-a')).toBe(false);
     tracker.deleting(KEY, 'uid-b')();
     expect(tracker.knows(KEY, 'uid-b')).toBe(false);
@@ -72,7 +94,7 @@ describe('what is news', () => {
     const tracker = new SliceTracker();
     tracker.wrote(KEY, slice('a', 2));
     tracker.forget(KEY);
-    expect(tracker.staleness(KEY, [])).toBeUndefined();
+    expect(tracker.staleness(KEY, [], UP_TO)).toBeUndefined();
     expect(tracker.knows(KEY, 'uid-a')).toBe(false);
   });
 });

@@ -4,24 +4,40 @@
  * outlive the process is noted by the own-write guard.
  */
 import type { KubeObject } from '../../../api/types/index.ts';
+import { compareVersions, isVersion } from '../../../api/version.ts';
 
 /** Stands for a generation: the slice was deleted. */
 const DELETED = -1;
 
+/** What the server made of a write. */
+interface Written {
+  readonly generation: number;
+  readonly version: string;
+}
+
 /** Generations of the slices written, by owner key and UID. */
 export class SliceTracker {
-  readonly #owners = new Map<string, Map<string, number>>();
+  readonly #owners = new Map<string, Map<string, Written>>();
 
   /** A slice was created or updated, and this is what the server made of it. */
   wrote(ownerKey: string, slice: KubeObject): void {
-    this.#of(ownerKey).set(slice.metadata.uid, slice.metadata.generation ?? 0);
+    const { uid, generation = 0, resourceVersion } = slice.metadata;
+    this.#of(ownerKey).set(uid, { generation, version: resourceVersion });
+  }
+
+  /**
+   * A slice was there that an earlier attempt made, and it may hold something else: the cache has to
+   * show it before the next sync, and then it is news.
+   */
+  found(ownerKey: string, { metadata: { uid, resourceVersion } }: KubeObject): void {
+    this.#of(ownerKey).set(uid, { generation: 0, version: resourceVersion });
   }
 
   /** A slice is about to be deleted; what is returned takes that back. */
   deleting(ownerKey: string, uid: string): () => void {
     const written = this.#of(ownerKey);
     const before = written.get(uid);
-    written.set(uid, DELETED);
+    written.set(uid, { generation: DELETED, version: '' });
     return () => {
       if (before === undefined) this.gone(ownerKey, uid);
       else this.#of(ownerKey).set(uid, before);
@@ -35,20 +51,22 @@ export class SliceTracker {
 
   /** True if this state of a slice is not what this process wrote, or older. */
   isNews(ownerKey: string, slice: KubeObject): boolean {
-    const generation = this.#owners.get(ownerKey)?.get(slice.metadata.uid);
-    return generation === undefined || (slice.metadata.generation ?? 0) > generation;
+    const written = this.#owners.get(ownerKey)?.get(slice.metadata.uid);
+    return written === undefined || (slice.metadata.generation ?? 0) > written.generation;
   }
 
   /**
-   * How the cache, which shows these slices, is behind what was written; undefined if it isn't. One
-   * that is being deleted is neither missed nor too much.
+   * How the cache, which shows these slices and is complete up to version `upTo`, is behind what was
+   * written; undefined if it isn't. One that is being deleted is neither missed nor too much. One
+   * that is not shown by a cache that is new enough is forgotten: somebody took it away from this
+   * owner or from this controller, and it would be waited for without end.
    */
-  staleness(ownerKey: string, slices: readonly KubeObject[]): string | undefined {
+  staleness(ownerKey: string, slices: readonly KubeObject[], upTo: string): string | undefined {
     const written = this.#owners.get(ownerKey);
     if (written === undefined) return undefined;
     for (const { metadata } of slices) {
       if (metadata.deletionTimestamp !== undefined) continue;
-      const generation = written.get(metadata.uid);
+      const generation = written.get(metadata.uid)?.generation;
       if (generation === DELETED) return `slice ${metadata.name} was deleted`;
       const { generation: shown = 0 } = metadata;
       if (generation !== undefined && generation > shown) {
@@ -56,8 +74,10 @@ export class SliceTracker {
       }
     }
     const shown = new Set(slices.map(({ metadata }) => metadata.uid));
-    for (const [uid, generation] of written) {
-      if (generation !== DELETED && !shown.has(uid)) return `slice with UID ${uid} was written`;
+    for (const [uid, { generation, version }] of written) {
+      if (generation === DELETED || shown.has(uid)) continue;
+      if (!hasReached(upTo, version)) return `slice with UID ${uid} was written`;
+      this.gone(ownerKey, uid);
     }
     return undefined;
   }
@@ -65,7 +85,7 @@ export class SliceTracker {
   /** A slice is gone; true if that was this process's doing, or nothing was known of it. */
   gone(ownerKey: string, uid: string): boolean {
     const written = this.#owners.get(ownerKey);
-    const generation = written?.get(uid);
+    const generation = written?.get(uid)?.generation;
     written?.delete(uid);
     if (written?.size === 0) this.#owners.delete(ownerKey);
     return generation === undefined || generation === DELETED;
@@ -76,11 +96,16 @@ export class SliceTracker {
     this.#owners.delete(ownerKey);
   }
 
-  #of(ownerKey: string): Map<string, number> {
+  #of(ownerKey: string): Map<string, Written> {
     const known = this.#owners.get(ownerKey);
     if (known !== undefined) return known;
-    const made = new Map<string, number>();
+    const made = new Map<string, Written>();
     this.#owners.set(ownerKey, made);
     return made;
   }
+}
+
+/** False if the cache is older than the version, or nobody can tell. */
+function hasReached(upTo: string, version: string): boolean {
+  return isVersion(upTo) && isVersion(version) && compareVersions(version, upTo) <= 0;
 }

@@ -87,8 +87,8 @@ async function createSlice(
       because,
       guard: guardOf(owner),
     });
-    // One that an earlier attempt made may hold something else: its event must bring a sync.
-    if (!found) {
+    if (found) tracker.found(owner.key, object);
+    else {
       tracker.wrote(owner.key, object);
       changed('create');
     }
