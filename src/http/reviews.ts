@@ -2,7 +2,7 @@
 import { SUBJECT_ACCESS_REVIEWS, TOKEN_REVIEWS } from '../api/resource.ts';
 import type { KubeObject } from '../api/types/index.ts';
 import type { KubeClient } from '../kube/types.ts';
-import type { AccessAnswer, Reviews, User } from './options.ts';
+import { type AccessAnswer, ANONYMOUS, type Reviews, type User } from './options.ts';
 
 interface TokenReview extends KubeObject {
   readonly status?: {
@@ -72,14 +72,18 @@ function accessReviewer(client: KubeClient): NonNullable<Reviews['reviewAccess']
     const review = await client.create<SubjectAccessReview>(SUBJECT_ACCESS_REVIEWS, {}, body, {
       signal,
     });
-    const allowed = review.status?.allowed === true;
-    return { allowed, reason: review.status?.reason ?? '' };
+    const { allowed = false, denied = false, reason = '' } = review.status ?? {};
+    if (allowed && denied) {
+      throw new Error('webhook subject access review returned both allow and deny response');
+    }
+    return { allowed, denied, reason };
   };
 }
 
-/** A user with the group that every authenticated one is in. */
+/** A user with the group that every authenticated one is in, unless it is anonymous after all. */
 export function authenticated(user: User): User {
   const group = 'system:authenticated';
-  if (user.groups.includes(group)) return user;
+  const isSaid = [group, ...ANONYMOUS.groups].some((one) => user.groups.includes(one));
+  if (isSaid || user.name === ANONYMOUS.name) return user;
   return { ...user, groups: [...user.groups, group] };
 }

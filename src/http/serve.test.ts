@@ -194,7 +194,7 @@ describe('who may ask', () => {
     const answer = await ask('/statusz?x=1', alice);
     expect(answer).toMatchObject({
       status: 500,
-      text: 'Internal Server Error: "/statusz?x=1": no answer',
+      text: 'Internal Server Error: "/statusz?x=1": no answer\n',
     });
   });
 
@@ -217,9 +217,10 @@ describe('/healthz', () => {
       status: 500,
       text: '[-]leaderElection failed: reason withheld\nhealthz check failed\n',
     });
-    expect((await ask('/healthz?verbose&exclude=leaderElection&exclude=x')).text).toBe(
+    const excluded = ['x', 'leaderElection', 'b', 'x'].map((name) => `exclude=${name}`).join('&');
+    expect((await ask(`/healthz?verbose&${excluded}`)).text).toBe(
       '[+]leaderElection excluded: ok\n' +
-        'warn: some health checks cannot be excluded: no matches for "x"\n' +
+        'warn: some health checks cannot be excluded: no matches for "b","x"\n' +
         'healthz check passed\n',
     );
     checks = [];
@@ -234,6 +235,7 @@ describe('/healthz', () => {
     await ask('/healthz');
     const slis = await ask('/metrics/slis', admin);
     expect(slis.text).toContain('kubernetes_healthcheck{name="leaderElection",type="healthz"} 1');
+    expect(slis.text).toContain('\nprocess_start_time_seconds ');
     checks = [];
   });
 });
@@ -295,7 +297,7 @@ describe('pages', () => {
 
   test('the verbosity is set by PUT alone', async () => {
     const put = await ask('/debug/flags/v', admin, { method: 'PUT', body: '4' });
-    expect(put.text).toBe('successfully set klog.logging.verbosity to 4');
+    expect(put.text).toBe('successfully set klog.logging.verbosity to 4\n');
     expect(lines).toContain('verbosity 4');
     expect((await ask('/debug/flags/v', admin)).status).toBe(406);
     const bad = await ask('/debug/flags/v', admin, { method: 'PUT', body: 'four' });
