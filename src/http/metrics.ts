@@ -91,12 +91,12 @@ function createSlis() {
     own,
     gauge: own.gauge(
       'kubernetes_healthcheck',
-      'This metric records the result of a single healthcheck.',
+      '[STABLE] This metric records the result of a single healthcheck.',
       ['name', 'type'],
     ),
     counter: own.counter(
       'kubernetes_healthchecks_total',
-      'This metric records the results of all healthcheck.',
+      '[STABLE] This metric records the results of all healthcheck.',
       ['name', 'type', 'status'],
     ),
   };

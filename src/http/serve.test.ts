@@ -236,6 +236,7 @@ describe('/healthz', () => {
     const slis = await ask('/metrics/slis', admin);
     expect(slis.text).toContain('kubernetes_healthcheck{name="leaderElection",type="healthz"} 1');
     expect(slis.text).toContain('\nprocess_start_time_seconds ');
+    expect(slis.text.match(/^# HELP kubernetes_.* \[STABLE\] /gm)).toHaveLength(2);
     checks = [];
   });
 });

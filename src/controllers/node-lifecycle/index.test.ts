@@ -26,6 +26,10 @@ describe('a silent node', () => {
     expect(stage.statusOf('a')).toBe('Unknown');
     await stage.taint();
     expect(stage.taintsOf('a')).toEqual(['unreachable']);
+    const { registry } = stage.fakes.context.metrics;
+    const counted = await registry.getSingleMetricAsString('node_collector_evictions_total');
+    expect(counted).toContain('[STABLE] Number of Node evictions');
+    expect(counted).toEndWith('{zone=""} 1');
     await stage.pass(20_000);
     expect(stage.told).toEqual(['RegisteredNode', 'RegisteredNode', 'NodeNotReady']);
   });
