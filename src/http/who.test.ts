@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import 'reflect-metadata';
 import * as x509 from '@peculiar/x509';
 import { Authority, type Pair } from '../../test/rig/certs.ts';
+import { ApiError, TransportError } from '../api/errors.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { createLogger } from '../runtime/log.ts';
 import { createMetrics } from '../runtime/metrics.ts';
@@ -258,10 +259,41 @@ describe('headers', () => {
   });
 });
 
+const waits: number[] = [];
+const TIMES = {
+  clock: { sleep: async (ms: number) => void waits.push(ms) },
+  random: { next: () => 0.5 },
+};
+
 describe('a review', () => {
+  test('is tried again if that may help, five times in all', async () => {
+    const reset = new TransportError('POST', Object.assign(new Error(), { code: 'ECONNRESET' }));
+    for (const [error, tries] of [
+      [reset, 5],
+      [new ApiError(500, 'etcdserver: leader changed'), 5],
+      [new ApiError(429, 'too many'), 5],
+      [new ApiError(503, 'away'), 1],
+      [new ApiError(503, 'away', undefined, 1), 5],
+      [new ApiError(403, 'forbidden'), 1],
+      [new TransportError('connection refused'), 1],
+    ] as const) {
+      let tried = 0;
+      waits.length = 0;
+      const create = async () => {
+        tried++;
+        throw error;
+      };
+      const { reviewToken } = createReviews({ ...TIMES, authentication: { create } });
+      const { signal } = new AbortController();
+      await expect(reviewToken?.('x', signal)).rejects.toBe(error);
+      expect(tried).toBe(tries);
+      if (tries > 1) expect(waits.map(Math.round)).toEqual([550, 825, 1238, 1856]);
+    }
+  });
+
   test('that both allows and denies is an error, and counts as such', async () => {
     const answers = (status: object) =>
-      createReviews(undefined, { create: async () => ({ status }) } as never);
+      createReviews({ ...TIMES, authorization: { create: async () => ({ status }) } as never });
     const { signal } = new AbortController();
     const user = { name: 'a', groups: [], uid: '', extra: {} };
     const ask = (status: object) =>
