@@ -144,7 +144,7 @@ async function health(deps: AppDeps, serving: ServingMetrics, c: Ask): Promise<R
 
 function pages(app: Hono<Bindings>, deps: AppDeps, startedAt: number): void {
   const flagSeparator = drawSeparator(deps.random);
-  app.get('/flagz', (c) => {
+  app.all('/flagz', (c) => {
     const flags = deps.status.flagz();
     return page(
       c,
@@ -153,7 +153,7 @@ function pages(app: Hono<Bindings>, deps: AppDeps, startedAt: number): void {
       (v) => flagzObject(flags, v),
     );
   });
-  app.get('/statusz', (c) => {
+  app.all('/statusz', (c) => {
     const facts: StatuszFacts = {
       startedAt,
       now: deps.clock.now(),
@@ -181,7 +181,9 @@ function page(
     return c.json(failure(406, 'NotAcceptable', message), 406);
   }
   if (form.version === 'v1alpha1') {
-    c.header('Warning', `299 - "config.k8s.io/v1alpha1 ${kind} is deprecated"`);
+    const endpoint = kind.toLowerCase();
+    const what = `This version of the ${endpoint} endpoint is deprecated`;
+    c.header('Warning', `299 - "${what}. Please use a newer version."`);
   }
   return c.json(structured(form.version));
 }

@@ -250,17 +250,24 @@ describe('pages', () => {
   test('/flagz is text for people, and structured only by its full media type', async () => {
     const text = (await ask('/flagz', admin)).text;
     expect(text).toMatch(
-      /^\nkube-controller-manager flagz\nWarning: [^\n]+\n\na-flag[:= ]+1\nb-flag/,
+      /^\nkube-controller-manager flagz\nWarning: [^\n]+\na-flag[:= ]+1\nb-flag/,
     );
     const accept = (value: string): RequestInit => ({ headers: { Accept: value } });
+    expect((await ask('/flagz', admin, accept('text/*'))).text).toBe(text);
+    expect((await ask('/flagz', admin, { method: 'POST' })).text).toBe(text);
     expect((await ask('/flagz', admin, accept('application/json'))).status).toBe(406);
     const full = 'application/json;g=config.k8s.io;v=v1beta1;as=Flagz';
     const structured = JSON.parse((await ask('/flagz', admin, accept(full))).text);
     expect(structured).toMatchObject({ kind: 'Flagz', flags: { 'a-flag': '1', 'b-flag': '2' } });
+    const old = await ask('/flagz', admin, accept(full.replace('v1beta1', 'v1alpha1')));
+    expect(old.headers.get('warning')).toBe(
+      '299 - "This version of the flagz endpoint is deprecated. Please use a newer version."',
+    );
   });
 
   test('/statusz says how long and what', async () => {
     const text = (await ask('/statusz', admin)).text;
+    expect(text).toMatch(/\n\nStarted[:= ]+\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d UTC 20\d\d\n/);
     expect(text).toMatch(/Up[:= ]+0 hr 00 min \d\d sec/);
     expect(text).toContain('resumed');
   });
