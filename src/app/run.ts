@@ -241,7 +241,11 @@ async function startServing(
   const serving = await serve(config.serving, {
     ...parts,
     status: createStatus(config, known),
-    reviews: createReviews(clients.authentication?.client, clients.authorization?.client),
+    reviews: createReviews({
+      ...parts,
+      authentication: clients.authentication?.client,
+      authorization: clients.authorization?.client,
+    }),
     versions: config.versions,
     setVerbosity: (level) => log.setVerbosity(level),
   });

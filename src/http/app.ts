@@ -43,6 +43,7 @@ type Bindings = { Bindings: { incoming: IncomingMessage } };
 type Ask = Context<Bindings>;
 
 const TEXT = { 'Content-Type': 'text/plain; charset=utf-8' };
+const NO_SNIFFING = { 'X-Content-Type-Options': 'nosniff' };
 const LISTED_PATHS = ['/configz', '/flagz', '/healthz', '/metrics'];
 
 /** Creates the application; it answers through Hono's `fetch`. */
@@ -57,11 +58,11 @@ export function createApp(deps: AppDeps): Hono<Bindings> {
   app.use(async (c, next) => guard(deps, serving, c, next));
   app.all('/healthz', (c) => health(deps, serving, c));
   app.all('/metrics', async (c) => c.body(await deps.metrics.serialize(), 200, METRICS));
-  app.get('/metrics/slis', async (c) => c.body(await serving.slis(), 200, METRICS));
   app.delete('/metrics/slis', (c) => {
     serving.resetSlis();
     return c.text('metrics reset\n');
   });
+  app.all('/metrics/slis', async (c) => c.body(await serving.slis(), 200, METRICS));
   app.all('/configz', (c) =>
     c.json({ 'kubecontrollermanager.config.k8s.io': deps.status.configz() }),
   );
@@ -91,26 +92,32 @@ async function guard(
   if (user === undefined) return c.json(failure(401, 'Unauthorized', 'Unauthorized'), 401);
   try {
     const answer = await deps.authorize(user, verb, path);
-    const result = answer.allowed ? 'allowed' : 'denied';
+    const refused = answer.denied ? 'denied' : 'no-opinion';
+    const result = answer.allowed ? 'allowed' : refused;
     serving.authorized(result, deps.clock.monotonic() - knownAt);
     if (!answer.allowed) {
       const why = answer.reason === '' ? '' : `: ${answer.reason}`;
-      const message = `forbidden: User "${user.name}" cannot ${verb} path "${path}"${why}`;
-      return c.json(failure(403, 'Forbidden', message, {}), 403);
+      const message = harmless(`User "${user.name}" cannot ${verb} path "${path}"`);
+      const status = failure(403, 'Forbidden', `forbidden: ${message}${why}`, {});
+      return c.json(status, 403, NO_SNIFFING);
     }
   } catch (error) {
     serving.authorized('error', deps.clock.monotonic() - knownAt);
     const why = error instanceof Error ? error.message : String(error);
-    return c.text(
-      `Internal Server Error: "${c.req.url.replace(/^\w+:\/\/[^/]+/, '')}": ${why}`,
-      500,
-    );
+    const uri = c.req.url.replace(/^\w+:\/\/[^/]+/, '');
+    const message = harmless(`Internal Server Error: "${uri}": ${why}`);
+    return c.body(`${message}\n`, 500, { ...TEXT, ...NO_SNIFFING });
   }
   await next();
   if (deps.log.enabled(3)) {
     deps.log.v(3).info('HTTP', { verb, path, status: c.res.status, user: user.name });
   }
   return undefined;
+}
+
+/** No text of a stranger may look like HTML. */
+function harmless(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
 function failure(code: number, reason: string, message: string, details?: object): object {
@@ -131,13 +138,13 @@ async function health(deps: AppDeps, serving: ServingMetrics, c: Ask): Promise<R
   const verbose = c.req.query('verbose') !== undefined;
   const answer = await answerHealth(deps.status.healthChecks(), excluded, verbose);
   for (const { name, ok } of answer.results) serving.checked(name, ok);
-  const headers = { ...TEXT, 'X-Content-Type-Options': 'nosniff' };
+  const headers = { ...TEXT, ...NO_SNIFFING };
   return c.body(answer.body, answer.status, headers);
 }
 
 function pages(app: Hono<Bindings>, deps: AppDeps, startedAt: number): void {
   const flagSeparator = drawSeparator(deps.random);
-  app.get('/flagz', (c) => {
+  app.all('/flagz', (c) => {
     const flags = deps.status.flagz();
     return page(
       c,
@@ -146,7 +153,7 @@ function pages(app: Hono<Bindings>, deps: AppDeps, startedAt: number): void {
       (v) => flagzObject(flags, v),
     );
   });
-  app.get('/statusz', (c) => {
+  app.all('/statusz', (c) => {
     const facts: StatuszFacts = {
       startedAt,
       now: deps.clock.now(),
@@ -174,7 +181,9 @@ function page(
     return c.json(failure(406, 'NotAcceptable', message), 406);
   }
   if (form.version === 'v1alpha1') {
-    c.header('Warning', `299 - "config.k8s.io/v1alpha1 ${kind} is deprecated"`);
+    const endpoint = kind.toLowerCase();
+    const what = `This version of the ${endpoint} endpoint is deprecated`;
+    c.header('Warning', `299 - "${what}. Please use a newer version."`);
   }
   return c.json(structured(form.version));
 }
@@ -194,17 +203,19 @@ function debug(app: Hono<Bindings>, deps: AppDeps): void {
     if (typeof page === 'string') return c.body(page, 200, TEXT);
     return c.body(page.text, 200, {
       'Content-Type': page.contentType,
-      'X-Content-Type-Options': 'nosniff',
+      ...NO_SNIFFING,
     });
   });
   if (!deps.profiling) return;
   app.all('/debug/flags/v', async (c) => {
-    if (c.req.method !== 'PUT') return c.text('unsupported http method', 406);
+    const plain = { 'Content-Type': 'text/plain', ...NO_SNIFFING };
+    if (c.req.method !== 'PUT') return c.body('unsupported http method\n', 406, plain);
     const text = (await c.req.text()).trim();
     if (!/^\d+$/.test(text)) {
-      return c.text(`failed to set klog.logging.verbosity ${text}: want a whole number`, 400);
+      const problem = `failed to set klog.logging.verbosity ${text}: want a whole number\n`;
+      return c.body(problem, 400, plain);
     }
     deps.setVerbosity(Number(text));
-    return c.text(`successfully set klog.logging.verbosity to ${text}`);
+    return c.body(`successfully set klog.logging.verbosity to ${text}\n`, 200, plain);
   });
 }

@@ -11,7 +11,7 @@ import { TOKEN_CACHE_ENTRIES_MAX, TOKEN_REVIEW_TIMEOUT_MS } from '../runtime/lim
 import type { Logger } from '../runtime/log.ts';
 import { ANONYMOUS, type RequestHeaderOptions, type Reviews, type User } from './options.ts';
 import { authenticated } from './reviews.ts';
-import { type Authorities, peerChain, userOf } from './trust.ts';
+import { type Authorities, commonName, peerChain, userOf } from './trust.ts';
 import { TtlCache } from './ttl-cache.ts';
 
 export interface AuthenticatorDeps {
@@ -38,40 +38,48 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticate {
     const headers = headersOf(request);
     const chain = peerChain(request.socket as TLSSocket);
     const now = deps.clock.now();
-    const proxied = byProxy(deps, headers, chain, now);
-    if (proxied !== undefined) return authenticated(proxied);
-    const leaf = chain[0];
-    if (leaf !== undefined && deps.clientAuthorities().vouchFor(chain, now)) {
-      return authenticated(userOf(leaf));
-    }
+    const shown = [byProxy(deps, headers, chain, now), byCertificate(deps, chain, now)];
+    const named = shown.find((answer) => typeof answer === 'object');
+    if (named !== undefined) return authenticated(named);
     const token = bearerToken(headers);
     if (token !== undefined && deps.reviews.reviewToken !== undefined) {
       const user = await byToken(deps, tokens, token);
       return user === undefined ? undefined : authenticated(user);
     }
-    return leaf === undefined || deps.clientAuthorities().empty ? ANONYMOUS : undefined;
+    return shown.includes('bad') ? undefined : ANONYMOUS;
   };
 }
 
-function byProxy(
-  deps: AuthenticatorDeps,
-  headers: Headers,
-  chain: Parameters<Authorities['vouchFor']>[0],
-  now: number,
-): User | undefined {
+/** A user; nobody, which is no fault; or credentials that are no good. */
+type Answer = User | 'nobody' | 'bad';
+type Chain = Parameters<Authorities['vouchFor']>[0];
+
+function byProxy(deps: AuthenticatorDeps, headers: Headers, chain: Chain, now: number): Answer {
   const options = deps.requestHeader();
-  const name = firstHeader(headers, options.usernameHeaders);
+  const authorities = deps.proxyAuthorities();
   const leaf = chain[0];
-  if (name === undefined || leaf === undefined) return undefined;
-  if (!deps.proxyAuthorities().vouchFor(chain, now)) return undefined;
-  const proxy = userOf(leaf).name;
-  if (options.allowedNames.length > 0 && !options.allowedNames.includes(proxy)) return undefined;
+  if (leaf === undefined || authorities.empty) return 'nobody';
+  if (!authorities.vouchFor(chain, now)) return 'bad';
+  const { allowedNames } = options;
+  if (allowedNames.length > 0 && !allowedNames.includes(commonName(leaf))) return 'bad';
+  const name = firstHeader(headers, options.usernameHeaders);
+  if (name === undefined) return 'nobody';
   return {
     name,
-    groups: allHeaders(headers, options.groupHeaders),
+    groups: allHeaders(headers, options.groupHeaders).filter((value) => value !== ''),
     uid: firstHeader(headers, options.uidHeaders) ?? '',
     extra: extraHeaders(headers, options.extraHeaderPrefixes),
   };
+}
+
+function byCertificate(deps: AuthenticatorDeps, chain: Chain, now: number): Answer {
+  const authorities = deps.clientAuthorities();
+  const leaf = chain[0];
+  if (leaf === undefined || authorities.empty) return 'nobody';
+  if (!authorities.vouchFor(chain, now)) return 'bad';
+  // As upstream: one without a common name is nobody, whatever groups it names.
+  if (commonName(leaf) === '') return 'nobody';
+  return userOf(leaf) ?? 'bad';
 }
 
 async function byToken(
@@ -93,10 +101,11 @@ async function byToken(
   }
 }
 
+/** As upstream reads it: what stands between the first two blanks; nothing there is no token. */
 function bearerToken(headers: Headers): string | undefined {
   const [authorization = ''] = headers.get('authorization') ?? [];
-  const match = /^bearer +(\S+)$/i.exec(authorization);
-  return match?.[1] ?? socketToken(headers);
+  const [scheme = '', token = ''] = authorization.trim().split(' ');
+  return scheme.toLowerCase() === 'bearer' && token !== '' ? token : socketToken(headers);
 }
 
 /** A token offered as a websocket subprotocol, in base64url after a fixed prefix. */
@@ -131,9 +140,18 @@ function extraHeaders(headers: Headers, prefixes: readonly string[]): Record<str
   for (const prefix of prefixes.map((text) => text.toLowerCase())) {
     for (const [name, values] of headers) {
       if (!name.startsWith(prefix)) continue;
-      const key = decodeURIComponent(name.slice(prefix.length));
+      const key = unescaped(name.slice(prefix.length));
       extra[key] = [...(extra[key] ?? []), ...values];
     }
   }
   return extra;
+}
+
+/** One that is not escaped as it should be counts as it is. */
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

@@ -26,7 +26,8 @@ export async function answerHealth(
     results.push({ name, ok: problem === undefined });
     lines.push(problem === undefined ? `[+]${name} ok` : `[-]${name} failed: reason withheld`);
   }
-  const unknown = excluded.filter((name) => !all.some((check) => check.name === name));
+  const names = [...new Set(excluded)].sort();
+  const unknown = names.filter((name) => !all.some((check) => check.name === name));
   if (unknown.length > 0) {
     const quoted = unknown.map((name) => `"${name}"`).join(',');
     lines.push(`warn: some health checks cannot be excluded: no matches for ${quoted}`);

@@ -10,6 +10,7 @@ import { createAuthenticator } from './authn.ts';
 import { createAuthorizer } from './authz.ts';
 import { Bundle } from './bundle.ts';
 import { opensslCipher } from './ciphers.ts';
+import { listen } from './listen.ts';
 import type { NamedPair, RequestHeaderOptions, Reviews, ServeOptions } from './options.ts';
 import { readPair, ServingCertificate } from './serving-cert.ts';
 import { Authorities } from './trust.ts';
@@ -155,22 +156,6 @@ function addNamed(tls: TlsServer, { certFile, keyFile, names }: NamedPair): void
 function namesIn(pem: string): string[] {
   const { subjectAltName = '' } = new X509Certificate(pem);
   return [...subjectAltName.matchAll(/DNS:([^,\s]+)/g)].map(([, name = '']) => name);
-}
-
-async function listen(tls: TlsServer, options: ServeOptions): Promise<void> {
-  const { bindAddress, port, sharePort: reusePort } = options;
-  const host = bindAddress === '0.0.0.0' ? '::' : bindAddress;
-  await new Promise<void>((resolve, reject) => {
-    const fail = (cause: Error): void => {
-      const message = `failed to create listener: listen tcp ${bindAddress}:${port}: ${cause.message}`;
-      reject(new Error(message, { cause }));
-    };
-    tls.once('error', fail);
-    tls.listen({ port, host, reusePort }, () => {
-      tls.off('error', fail);
-      resolve();
-    });
-  });
 }
 
 function reloadRegularly(deps: ServeDeps, refresh: () => void): { cancel(): void } {

@@ -1,10 +1,9 @@
 /** Families about serving: who was let in, and the health checks as service level indicators. */
-import { Counter, Gauge, Registry } from 'prom-client';
-import { exponentialBuckets, type Metrics } from '../runtime/metrics.ts';
+import { createMetrics, exponentialBuckets, type Metrics } from '../runtime/metrics.ts';
 
 export interface ServingMetrics {
   authenticated(user: string | undefined, durationMs: number): void;
-  authorized(result: 'allowed' | 'denied' | 'error', durationMs: number): void;
+  authorized(result: 'allowed' | 'denied' | 'no-opinion' | 'error', durationMs: number): void;
   checked(name: string, ok: boolean): void;
   /** The text of /metrics/slis. */
   slis(): Promise<string>;
@@ -48,12 +47,12 @@ export function createServingMetrics(metrics: Metrics): ServingMetrics {
   const slis = createSlis();
   return {
     authenticated(user, durationMs) {
-      const result = user === undefined ? 'failure' : 'success';
+      // As upstream: whoever shows nothing is anonymous, so credentials that are no good are errors.
+      const result = user === undefined ? 'error' : 'success';
       attempts.inc({ result });
       identifying.observe({ result }, durationMs / MS_PER_SECOND);
       if (user === undefined) return;
-      const known = user.startsWith('system:') ? user : 'other';
-      users.inc({ username: known });
+      users.inc({ username: userClass(user) });
     },
     authorized(result, durationMs) {
       access.inc({ result });
@@ -63,7 +62,7 @@ export function createServingMetrics(metrics: Metrics): ServingMetrics {
       slis.gauge.set({ name, type: HEALTH_TYPE }, ok ? 1 : 0);
       slis.counter.inc({ name, type: HEALTH_TYPE, status: ok ? 'success' : 'error' });
     },
-    slis: () => slis.registry.metrics(),
+    slis: () => slis.own.serialize(),
     resetSlis() {
       slis.gauge.reset();
       slis.counter.reset();
@@ -71,27 +70,34 @@ export function createServingMetrics(metrics: Metrics): ServingMetrics {
   };
 }
 
-interface Slis {
-  readonly registry: Registry;
-  readonly gauge: Gauge<'name' | 'type'>;
-  readonly counter: Counter<'name' | 'type' | 'status'>;
+/** Names that have a series of their own; all others share one. */
+const NAMED_USERS = new Set([
+  'admin',
+  'client',
+  'kube_proxy',
+  'kubelet',
+  'system:serviceaccount:kube-system:default',
+]);
+
+function userClass(name: string): string {
+  if (NAMED_USERS.has(name)) return name;
+  return name.includes('@') ? 'email_id' : 'other';
 }
 
-function createSlis(): Slis {
-  const registry = new Registry();
+/** The families of /metrics/slis, beside them only the start of the process. */
+function createSlis() {
+  const own = createMetrics({ process: 'start' });
   return {
-    registry,
-    gauge: new Gauge({
-      name: 'kubernetes_healthcheck',
-      help: 'This metric records the result of a single healthcheck.',
-      labelNames: ['name', 'type'],
-      registers: [registry],
-    }),
-    counter: new Counter({
-      name: 'kubernetes_healthchecks_total',
-      help: 'This metric records the results of all healthcheck.',
-      labelNames: ['name', 'type', 'status'],
-      registers: [registry],
-    }),
+    own,
+    gauge: own.gauge(
+      'kubernetes_healthcheck',
+      '[STABLE] This metric records the result of a single healthcheck.',
+      ['name', 'type'],
+    ),
+    counter: own.counter(
+      'kubernetes_healthchecks_total',
+      '[STABLE] This metric records the results of all healthcheck.',
+      ['name', 'type', 'status'],
+    ),
   };
 }

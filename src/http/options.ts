@@ -68,5 +68,7 @@ export interface Reviews {
 
 export interface AccessAnswer {
   readonly allowed: boolean;
+  /** Refused for certain; without it nobody had an opinion. */
+  readonly denied?: boolean;
   readonly reason: string;
 }

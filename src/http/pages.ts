@@ -15,7 +15,7 @@ export function formOf(accept: string | undefined, kind: string): PageForm {
   const offers = (accept ?? '').split(',').map((offer) => offer.trim());
   for (const offer of offers) {
     const [type = '', ...parameters] = offer.split(';').map((part) => part.trim());
-    if (type === '' || type === 'text/plain' || type === '*/*') return 'text';
+    if (['', 'text/plain', 'text/*', '*/*'].includes(type)) return 'text';
     if (type !== 'application/json') continue;
     const given = new Map(parameters.map((part) => part.split('=') as [string, string]));
     const version = given.get('v');
@@ -35,7 +35,7 @@ export function flagzText(flags: Readonly<Record<string, string>>, separator: st
   const lines = Object.keys(flags)
     .sort()
     .map((name) => `${name}${separator}${flags[name]}`);
-  return `\n${COMPONENT} flagz\n${WARNING}\n\n${lines.join('\n')}\n`;
+  return `\n${COMPONENT} flagz\n${WARNING}\n${lines.join('\n')}\n`;
 }
 
 export interface StatuszFacts {
@@ -52,7 +52,7 @@ export interface StatuszFacts {
 /** The text of /statusz. */
 export function statuszText(facts: StatuszFacts, separator: string): string {
   const rows: [string, string][] = [
-    ['Started', new Date(facts.startedAt).toUTCString()],
+    ['Started', dateText(facts.startedAt)],
     ['Up', upTime(facts.now - facts.startedAt)],
     ['Go version', facts.runtimeVersion],
     ['Binary version', facts.binaryVersion],
@@ -87,6 +87,14 @@ export function flagzObject(flags: Readonly<Record<string, string>>, version: st
     metadata: { name: COMPONENT },
     flags,
   };
+}
+
+/** As the command date writes it: "Mon Nov 30 06:00:00 UTC 2026". */
+function dateText(ms: number): string {
+  const [weekday = '', day = '', month = '', year = '', time = ''] = new Date(ms)
+    .toUTCString()
+    .split(/,? /);
+  return `${weekday} ${month} ${String(Number(day)).padStart(2)} ${time} UTC ${year}`;
 }
 
 function upTime(ms: number): string {

@@ -194,7 +194,7 @@ describe('who may ask', () => {
     const answer = await ask('/statusz?x=1', alice);
     expect(answer).toMatchObject({
       status: 500,
-      text: 'Internal Server Error: "/statusz?x=1": no answer',
+      text: 'Internal Server Error: "/statusz?x=1": no answer\n',
     });
   });
 
@@ -217,9 +217,10 @@ describe('/healthz', () => {
       status: 500,
       text: '[-]leaderElection failed: reason withheld\nhealthz check failed\n',
     });
-    expect((await ask('/healthz?verbose&exclude=leaderElection&exclude=x')).text).toBe(
+    const excluded = ['x', 'leaderElection', 'b', 'x'].map((name) => `exclude=${name}`).join('&');
+    expect((await ask(`/healthz?verbose&${excluded}`)).text).toBe(
       '[+]leaderElection excluded: ok\n' +
-        'warn: some health checks cannot be excluded: no matches for "x"\n' +
+        'warn: some health checks cannot be excluded: no matches for "b","x"\n' +
         'healthz check passed\n',
     );
     checks = [];
@@ -234,6 +235,8 @@ describe('/healthz', () => {
     await ask('/healthz');
     const slis = await ask('/metrics/slis', admin);
     expect(slis.text).toContain('kubernetes_healthcheck{name="leaderElection",type="healthz"} 1');
+    expect(slis.text).toContain('\nprocess_start_time_seconds ');
+    expect(slis.text.match(/^# HELP kubernetes_.* \[STABLE\] /gm)).toHaveLength(2);
     checks = [];
   });
 });
@@ -247,17 +250,24 @@ describe('pages', () => {
   test('/flagz is text for people, and structured only by its full media type', async () => {
     const text = (await ask('/flagz', admin)).text;
     expect(text).toMatch(
-      /^\nkube-controller-manager flagz\nWarning: [^\n]+\n\na-flag[:= ]+1\nb-flag/,
+      /^\nkube-controller-manager flagz\nWarning: [^\n]+\na-flag[:= ]+1\nb-flag/,
     );
     const accept = (value: string): RequestInit => ({ headers: { Accept: value } });
+    expect((await ask('/flagz', admin, accept('text/*'))).text).toBe(text);
+    expect((await ask('/flagz', admin, { method: 'POST' })).text).toBe(text);
     expect((await ask('/flagz', admin, accept('application/json'))).status).toBe(406);
     const full = 'application/json;g=config.k8s.io;v=v1beta1;as=Flagz';
     const structured = JSON.parse((await ask('/flagz', admin, accept(full))).text);
     expect(structured).toMatchObject({ kind: 'Flagz', flags: { 'a-flag': '1', 'b-flag': '2' } });
+    const old = await ask('/flagz', admin, accept(full.replace('v1beta1', 'v1alpha1')));
+    expect(old.headers.get('warning')).toBe(
+      '299 - "This version of the flagz endpoint is deprecated. Please use a newer version."',
+    );
   });
 
   test('/statusz says how long and what', async () => {
     const text = (await ask('/statusz', admin)).text;
+    expect(text).toMatch(/\n\nStarted[:= ]+\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d UTC 20\d\d\n/);
     expect(text).toMatch(/Up[:= ]+0 hr 00 min \d\d sec/);
     expect(text).toContain('resumed');
   });
@@ -295,7 +305,7 @@ describe('pages', () => {
 
   test('the verbosity is set by PUT alone', async () => {
     const put = await ask('/debug/flags/v', admin, { method: 'PUT', body: '4' });
-    expect(put.text).toBe('successfully set klog.logging.verbosity to 4');
+    expect(put.text).toBe('successfully set klog.logging.verbosity to 4\n');
     expect(lines).toContain('verbosity 4');
     expect((await ask('/debug/flags/v', admin)).status).toBe(406);
     const bad = await ask('/debug/flags/v', admin, { method: 'PUT', body: 'four' });

@@ -1,5 +1,5 @@
 /** Client certificates: whether they chain to an authority that is trusted, and whom they name. */
-import { X509Certificate } from 'node:crypto';
+import { createHash, X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
 import 'reflect-metadata';
 import { X509Certificate as PeculiarCertificate } from '@peculiar/x509';
@@ -8,6 +8,8 @@ import type { User } from './options.ts';
 
 /** Attribute of a subject that carries the user's UID. */
 const UID_ATTRIBUTE = '1.3.6.1.4.1.57683.2';
+/** Under it a user carries which credential was shown. */
+const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id';
 
 /** Certificates of authorities, as objects and as PEM. */
 export class Authorities {
@@ -24,15 +26,19 @@ export class Authorities {
     return this.#certificates.length === 0;
   }
 
-  /** True if the first certificate chains to one of these authorities and all are valid `now`. */
+  /**
+   * True if the first certificate chains to one of these authorities, and all are valid `now` and
+   * may be used for clients.
+   */
   vouchFor(chain: readonly X509Certificate[], now: number): boolean {
     const leaf = chain[0];
-    if (leaf === undefined || !allowsClients(leaf)) return false;
+    if (leaf === undefined) return false;
+    const isGood = (one: X509Certificate): boolean => allowsClients(one) && validAt(one, now);
     let current = leaf;
     for (let depth = 0; depth < CERTIFICATE_CHAIN_MAX; depth++) {
-      if (!validAt(current, now)) return false;
-      const root = this.#certificates.find((ca) => issued(ca, current));
-      if (root !== undefined) return validAt(root, now);
+      if (!isGood(current)) return false;
+      const roots = this.#certificates.filter((ca) => issued(ca, current));
+      if (roots.length > 0) return roots.some(isGood);
       const between = chain.find(
         (other) => other !== current && other.ca && issued(other, current),
       );
@@ -74,13 +80,24 @@ export function peerChain(socket: TLSSocket): X509Certificate[] {
   return chain;
 }
 
-/** The user a certificate names: CN is the name, each O a group. */
-export function userOf(certificate: X509Certificate): User {
+/** The name a certificate gives, the last of several; "" if it gives none. */
+export function commonName(certificate: X509Certificate): string {
+  return new PeculiarCertificate(certificate.raw).subjectName.getField('CN').at(-1) ?? '';
+}
+
+/**
+ * The user a certificate names: CN is the name, each O a group. Undefined if it has several UIDs
+ * or an empty one, which upstream refuses.
+ */
+export function userOf(certificate: X509Certificate): User | undefined {
   const subject = new PeculiarCertificate(certificate.raw).subjectName;
+  const uids = subject.getField(UID_ATTRIBUTE);
+  if (uids.length > 1 || uids[0] === '') return undefined;
+  const digest = createHash('sha256').update(certificate.raw).digest('hex');
   return {
-    name: subject.getField('CN')[0] ?? '',
+    name: commonName(certificate),
     groups: subject.getField('O'),
-    uid: subject.getField(UID_ATTRIBUTE)[0] ?? '',
-    extra: {},
+    uid: uids[0] ?? '',
+    extra: { [CREDENTIAL_ID]: [`X509SHA256=${digest}`] },
   };
 }

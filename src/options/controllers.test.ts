@@ -4,7 +4,7 @@ import { canonicalList, canonicalName, isWanted, selectControllers } from './con
 import { KNOWN_CONTROLLERS } from './known-controllers.ts';
 
 const ALL = new Set(KNOWN_CONTROLLERS.map(({ name }) => name));
-const noGateOff = () => true;
+const noGateOff = (_name: string): boolean => true;
 
 function started(list: readonly string[], gate = noGateOff): readonly string[] {
   return selectControllers(canonicalList(list), gate, ALL).started;
@@ -69,6 +69,20 @@ describe('--controllers', () => {
         }
       }),
     );
+  });
+
+  test('eviction by taints is a part of the node lifecycle while its gate is off', () => {
+    const isOn = (list: string[], gate = noGateOff): boolean =>
+      started(list, gate).includes('taint-eviction-controller');
+    const off = (name: string): boolean => name !== 'SeparateTaintEvictionController';
+    const apart = [
+      ['*'],
+      ['*', '-nodelifecycle'],
+      ['*', '-taint-eviction-controller'],
+      ['nodelifecycle'],
+    ];
+    expect(apart.map((list) => isOn(list))).toEqual([true, true, false, false]);
+    expect(apart.map((list) => isOn(list, off))).toEqual([true, false, true, true]);
   });
 
   test('every known controller is either started or skipped with a reason', () => {

@@ -67,9 +67,11 @@ function reasonToSkip(
   controller: KnownController,
   gate: (name: string) => boolean,
 ): string | undefined {
+  const closed = controller.gates.find((name) => !gate(name));
+  const whole = KNOWN_CONTROLLERS.find(({ name }) => name === controller.partOf);
+  if (closed !== undefined && whole !== undefined) return reasonToSkip(list, whole, gate);
   if (!isWanted(list, controller)) return 'disabled by --controllers';
   if (controller.cloud) return 'it lives in cloud-controller-manager';
-  const closed = controller.gates.find((name) => !gate(name));
   return closed === undefined ? undefined : `feature gate ${closed} is off`;
 }
 

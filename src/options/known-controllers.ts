@@ -11,6 +11,8 @@ export interface KnownController {
   readonly enabledByDefault: boolean;
   /** Moved to cloud-controller-manager: known, but never started. */
   readonly cloud: boolean;
+  /** With a gate off it isn't off but a part of this one, and is on and off with it. */
+  readonly partOf?: string;
 }
 
 interface Traits {
@@ -18,12 +20,14 @@ interface Traits {
   readonly gates?: readonly string[];
   readonly off?: boolean;
   readonly cloud?: boolean;
+  readonly partOf?: string;
 }
 
 function known(name: string, traits: Traits = {}): KnownController {
-  const { alias, gates = [], off = false, cloud = false } = traits;
+  const { alias, gates = [], off = false, cloud = false, partOf } = traits;
   const aliases = alias === undefined ? [] : [alias];
-  return { name, aliases, gates, enabledByDefault: !off, cloud };
+  const part = partOf === undefined ? {} : { partOf };
+  return { name, aliases, gates, enabledByDefault: !off, cloud, ...part };
 }
 
 /** Sorted by name. */
@@ -86,7 +90,10 @@ export const KNOWN_CONTROLLERS: readonly KnownController[] = [
     alias: 'storage-version-gc',
     gates: ['APIServerIdentity', 'StorageVersionAPI'],
   }),
-  known('taint-eviction-controller', { gates: ['SeparateTaintEvictionController'] }),
+  known('taint-eviction-controller', {
+    gates: ['SeparateTaintEvictionController'],
+    partOf: 'node-lifecycle-controller',
+  }),
   known('token-cleaner-controller', { alias: 'tokencleaner', off: true }),
   known('ttl-after-finished-controller', { alias: 'ttl-after-finished' }),
   known('ttl-controller', { alias: 'ttl' }),

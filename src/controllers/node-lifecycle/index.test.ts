@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { FencedError, TransportError } from '../../api/errors.ts';
 import { LEASES, NODES, PODS } from '../../api/resource.ts';
 import type { Lease } from '../../api/types/index.ts';
+import { ObjectUnavailable } from '../../runtime/informer/cache.ts';
 import { FakeRun, refusal } from '../_kit/testing/fake-run.ts';
 import { podOf } from '../_kit/testing/objects.ts';
 import { NOT_READY, UNREACHABLE } from './decide-node.ts';
@@ -24,6 +26,10 @@ describe('a silent node', () => {
     expect(stage.statusOf('a')).toBe('Unknown');
     await stage.taint();
     expect(stage.taintsOf('a')).toEqual(['unreachable']);
+    const { registry } = stage.fakes.context.metrics;
+    const counted = await registry.getSingleMetricAsString('node_collector_evictions_total');
+    expect(counted).toContain('[STABLE] Number of Node evictions');
+    expect(counted).toEndWith('{zone=""} 1');
     await stage.pass(20_000);
     expect(stage.told).toEqual(['RegisteredNode', 'RegisteredNode', 'NodeNotReady']);
   });
@@ -92,6 +98,76 @@ describe('a silent node', () => {
     expect(
       (await stage.look()).writes.filter(({ resource }) => resource === 'pods/status'),
     ).toEqual([]);
+  });
+});
+
+describe('a node that was just called lost', () => {
+  const WEB = podOf({ name: 'web' });
+  const OFF = podOf({ name: 'off' });
+
+  async function silent(): Promise<Stage> {
+    const stage = new Stage([nodeOf('node-1'), nodeOf('b')]);
+    stage.fakes.informers.pods().put(OFF, WEB);
+    await stage.look();
+    await stage.fakes.clock.advance(GRACE_MS + 1);
+    stage.nodes.put(nodeOf('b', { heartbeat: 'h2' }));
+    return stage;
+  }
+
+  const marked = ({ writes }: FakeRun): string[] =>
+    writes.flatMap(({ resource, key }) => (resource === 'pods/status' ? key : []));
+
+  test('has its pods marked later by a process that could not write for a while', async () => {
+    const stage = await silent();
+    const run = new FakeRun(NOW);
+    const patch = run.patch.bind(run);
+    run.patch = async (resource, ...rest) => {
+      if (resource === PODS) throw new FencedError('the history is being checked');
+      return await patch(resource, ...rest);
+    };
+    await stage.look(run).catch(() => undefined);
+    stage.nodes.put(nodeOf('node-1', { ready: 'Unknown' }));
+    expect(marked(await stage.look())).toEqual(['default/off', 'default/web']);
+    expect(marked(await stage.look())).toEqual([]);
+  });
+
+  test('has them marked if its status was written, but no answer came', async () => {
+    const stage = await silent();
+    const run = new FakeRun(NOW);
+    run.failNext('patch', new TransportError('connection reset'));
+    run.live(NODES, nodeOf('node-1', { ready: 'Unknown' }));
+    const looked = stage.look(run);
+    await stage.fakes.clock.advance(20);
+    await looked;
+    expect(marked(run)).toEqual(['default/off', 'default/web']);
+  });
+
+  test('has them all marked if the disk lost one of them', async () => {
+    const stage = await silent();
+    const { lister } = stage.fakes.informers.pods();
+    const get = lister.get.bind(lister);
+    lister.get = (key) => {
+      if (key === 'default/off') throw new ObjectUnavailable(PODS, key);
+      return get(key);
+    };
+    const run = new FakeRun(NOW);
+    run.live(PODS, OFF);
+    await stage.look(run);
+    expect(marked(run)).toEqual(['default/off', 'default/web']);
+  });
+});
+
+test('labels are set also if a taint is refused', async () => {
+  const stage = new Stage([]);
+  const node = nodeOf('a', { ready: 'False' });
+  const labels = { 'kubernetes.io/os': 'linux' };
+  stage.nodes.put({ ...node, metadata: { ...node.metadata, labels } });
+  const run = new FakeRun(NOW);
+  run.failNext('patch', refusal(403, 'Forbidden'));
+  const synced = stage.sync('node_lifecycle_controller', 'a', run);
+  await expect(synced).rejects.toThrow('Forbidden');
+  expect(run.writes.at(-1)?.body).toMatchObject({
+    metadata: { labels: { 'beta.kubernetes.io/os': 'linux' } },
   });
 });
 

@@ -128,11 +128,14 @@ function build(context: ControllerContext): Controller {
     const node = nodes.lister.get(name);
     if (node === undefined) return;
     const change = noScheduleChange(node);
-    if (change.add.length + change.remove.length > 0) {
-      const because = `NoSchedule taints of node ${name} must be as its conditions`;
-      await changeTaints(run, node, change, { clock, because });
+    try {
+      if (change.add.length + change.remove.length > 0) {
+        const because = `NoSchedule taints of node ${name} must be as its conditions`;
+        await changeTaints(run, node, change, { clock, because });
+      }
+    } finally {
+      await reconcileLabels(run, node);
     }
-    await reconcileLabels(run, node);
   };
   const syncPod = async (key: string, run: SyncRun): Promise<void> => {
     const pod = pods.lister.record(key);

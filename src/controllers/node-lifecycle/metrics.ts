@@ -27,7 +27,8 @@ export function nodeMetrics(metrics: Metrics): NodeMetrics {
   );
   const evictions = metrics.counter(
     'node_collector_evictions_total',
-    'Number of Node evictions that happened since current instance of NodeController started.',
+    '[STABLE] Number of Node evictions that happened since current instance of NodeController ' +
+      'started.',
     ['zone'],
   );
   const node = metrics.histogram(

@@ -1,5 +1,5 @@
 /** The look at all nodes that comes again and again: who is heard of, and what follows from it. */
-import { FencedError } from '../../api/errors.ts';
+import { FencedError, isDefiniteAnswer } from '../../api/errors.ts';
 import { nodeRecordFields, zoneKey } from '../../api/node.ts';
 import { NODES } from '../../api/resource.ts';
 import type { Lease, Node, Pod } from '../../api/types/index.ts';
@@ -79,7 +79,9 @@ export class NodeMonitor {
         await this.#lookAt(run, next, statuses);
       }
     };
-    await Promise.all(Array.from({ length: LOOKS_AT_ONCE }, worker));
+    // One that fails must not leave the others at work while the next look begins.
+    const ends = await Promise.allSettled(Array.from({ length: LOOKS_AT_ONCE }, worker));
+    for (const end of ends) if (end.status === 'rejected') throw end.reason;
     await this.#disruption(run, statuses, all);
     zones.save();
     this.#lookedAt = startedAt;
@@ -133,9 +135,13 @@ export class NodeMonitor {
       unmarked.delete(name);
       return;
     }
-    await tainter.follow(run, node, now);
     const isLost = now !== 'True' && found === 'True';
-    if (isLost) notReady(events, node);
+    if (isLost) {
+      // The next look finds it lost already: whatever fails from here on is due then.
+      unmarked.add(node);
+      notReady(events, node);
+    }
+    await tainter.follow(run, node, now);
     if (isLost || (unmarked.has(node) && found !== 'True')) {
       const keys = pods.byIndex('nodeName', name).map(({ key }) => key);
       const [error] = await markPodsNotReady(run, keys, name, this.#deps);
@@ -203,7 +209,13 @@ export class NodeMonitor {
         unmarked.announce(node);
         run.barrier();
       }
-      await writeConditions(run, whole, conditions, because);
+      try {
+        await writeConditions(run, whole, conditions, because);
+      } catch (error) {
+        // Without a definite answer it may have been written all the same.
+        if (found === 'True' && !isDefiniteAnswer(error)) unmarked.add(node);
+        throw error;
+      }
       const heartbeatTime = node.ready?.heartbeatTime ?? whole.metadata.creationTimestamp ?? '';
       healths.marked(name, uid, { ready: { status: 'Unknown', heartbeatTime }, renewTime });
     }
