@@ -55,6 +55,10 @@ simulate: $(STAMP) ## Cluster life from seeds, in model time (HOURS=20 a seed; R
 crash: need-all $(BINARY) ## Kill, freeze and starve it on a real cluster (N=1000 times; SEED=N repeats)
 	@N="$(N)" SEED="$(SEED)" $(BUN) scripts/crash.ts
 
+.PHONY: faults
+faults: need-all $(BINARY) ## Faults of network, answers, disk and machine, many at once (N=200; SEED=N repeats)
+	@N="$(N)" SEED="$(SEED)" $(BUN) scripts/faults.ts
+
 .PHONY: soak
 soak: need-all $(BINARY) ## Steady churn for MINUTES=60: fails when memory, descriptors or disk use grow
 	@MINUTES="$(MINUTES)" $(BUN) scripts/soak.ts

@@ -2,26 +2,26 @@
  * `make crash N=1000`: a mixed load on a real cluster while Holdfast is killed, frozen beyond its
  * Lease and starved of memory, and API server and etcd are restarted, N times in all, by lot from
  * SEED. After each death the state file is examined; after each round everything must have been made
- * exactly once. Prints figures, and the seed to repeat the choices with.
+ * exactly once. Prints a table of what happened and what was looked at, and the seed to repeat the
+ * choices with.
  */
 
 import { seededRandom } from '../src/runtime/random.ts';
-import { type Accident, befall, drawAccident, memoryGroups } from '../test/crash/campaign.ts';
+import { type Accident, accidents, befall, memoryGroups } from '../test/crash/campaign.ts';
 import { Line } from '../test/crash/killer.ts';
 import { Mix } from '../test/crash/mix.ts';
 import { complaintsAbout, readState } from '../test/crash/state-copy.ts';
+import { patiently } from '../test/faults/patience.ts';
 import { type Cluster, simulateNodes, startCluster } from '../test/rig/index.ts';
 import { diagnose } from '../test/scenarios/diagnosis.ts';
 import { Ledger } from '../test/scenarios/ledger.ts';
 import { World } from '../test/scenarios/world.ts';
+import { wholeNumber } from './numbers.ts';
 
 const NODES = 20;
 const PER_ROUND_MAX = 6;
 const PAUSE_MS_MAX = 1_000;
 const REBOOTED_SHARE = 0.1;
-const CUT = /ECONNRESET|ConnectionRefused|ECONNREFUSED|socket connection|Unable to connect/;
-const CUT_TRIES = 10;
-const CUT_PAUSE_MS = 1_000;
 const FLAGS = [
   '--controllers=*',
   '--leader-elect-lease-duration=6s',
@@ -30,49 +30,35 @@ const FLAGS = [
   '-v=2',
 ];
 
-function numberOf(name: string, fallback: number): number {
-  const text = process.env[name] ?? '';
-  const value = text === '' ? fallback : Number(text);
-  if (Number.isInteger(value) && value >= 0) return value;
-  throw new Error(`${name}=${text} is no whole number: want e.g. ${name}=${fallback}`);
-}
-
-const total = numberOf('N', 1_000);
-const seed = numberOf('SEED', Date.now() % 1_000_000);
+const total = wholeNumber('N', 1_000);
+const seed = wholeNumber('SEED', Date.now() % 1_000_000);
 const random = seededRandom(seed);
 const groups = memoryGroups();
-const counts = new Map<Accident, number>();
-let done = 0;
-let examined = 0;
+const deck = accidents(random, groups);
+const befell: { readonly accident: Accident; readonly died: boolean }[] = [];
+const checked = { files: 0, points: 0, rounds: 0 };
 
-/** Our own connection, too, ends when the API server is restarted: that is no finding. */
-async function patiently<T>(work: () => Promise<T>): Promise<T> {
-  for (let tries = 0; ; tries++) {
-    try {
-      return await work();
-    } catch (error) {
-      if (tries >= CUT_TRIES || !CUT.test(String(error))) throw error;
-      await Bun.sleep(CUT_PAUSE_MS);
-    }
-  }
+/** Lets one thing happen. Gives what is wrong with the file that a dead process left. */
+async function accident(cluster: Cluster, line: Line, what: Accident): Promise<string[]> {
+  const died = await befall(what, { cluster, line, random }, groups);
+  befell.push({ accident: what, died });
+  if (!died) return line.current.running ? [] : [`it ended by itself: ${line.current.tail()}`];
+  const state = readState(line.current.stateDir);
+  const complaints = state === undefined ? [] : await complaintsAbout(state, cluster.api);
+  checked.files++;
+  checked.points += state?.points.size ?? 0;
+  await line.restart({ rebooted: random.next() < REBOOTED_SHARE });
+  return complaints;
 }
 
 async function round(cluster: Cluster, world: World, line: Line, mix: Mix): Promise<string[]> {
   await mix.begin();
   const what: string[] = [];
-  const planned = Math.min(total - done, 1 + Math.floor(random.next() * PER_ROUND_MAX));
+  const planned = Math.min(total - befell.length, 1 + Math.floor(random.next() * PER_ROUND_MAX));
   for (let at = 0; at < planned; at++) {
-    const accident = drawAccident(random, groups);
-    what.push(accident);
-    done++;
-    counts.set(accident, (counts.get(accident) ?? 0) + 1);
-    if (await befall(accident, { cluster, line, random }, groups)) {
-      const state = readState(line.current.stateDir);
-      const complaints = state === undefined ? [] : await complaintsAbout(state, cluster.api);
-      if (complaints.length > 0) return complaints;
-      examined++;
-      await line.restart({ rebooted: random.next() < REBOOTED_SHARE });
-    }
+    what.push(deck.draw());
+    const complaints = await accident(cluster, line, what.at(-1) as Accident);
+    if (complaints.length > 0) return complaints.map((one) => `${what.join(', ')}: ${one}`);
     await Bun.sleep(random.next() * PAUSE_MS_MAX);
   }
   try {
@@ -82,19 +68,44 @@ async function round(cluster: Cluster, world: World, line: Line, mix: Mix): Prom
   }
   const complaints = await patiently(() => mix.complaints());
   await patiently(() => mix.cleanUp());
+  checked.rounds++;
   return complaints.map((complaint) => `${what.join(', ')}: ${complaint}`);
 }
 
-function figures(line: Line, since: number): string {
+function progress(line: Line, since: number): string {
   const seconds = Math.round((performance.now() - since) / 1e3);
-  const each = [...counts].map(([name, count]) => `${name} ${count}`).join(', ');
-  return `${done} of ${total} (${each}); ${line.kills} deaths, ${examined} files whole; ${seconds} s`;
+  const last = befell.slice(-PER_ROUND_MAX).map(({ accident: what }) => what);
+  return `${befell.length} of ${total}, ${line.kills} deaths; ${seconds} s; last ${last.join(', ')}`;
+}
+
+/** What happened, by kind, and what was looked at. */
+function table(mix: Mix): string {
+  const rows = [...new Set(befell.map((one) => one.accident))].sort().map((kind) => {
+    const all = befell.filter((one) => one.accident === kind);
+    const deaths = all.filter(({ died }) => died).length;
+    return [kind, `${all.length}`, `${deaths}`, `${all.length - deaths}`];
+  });
+  const lines = [['accident', 'times', 'died', 'lived on'], ...rows].map(([name = '', ...counts]) =>
+    [name.padEnd(14), ...counts.map((count) => count.padStart(10))].join(''),
+  );
+  const { files, points, rounds } = checked;
+  const { workloads, pods, jobs } = mix.judged;
+  return [
+    ...lines,
+    `state files of dead processes that SQLite calls whole: ${files}`,
+    `resume points in them that are not ahead of their objects: ${points}`,
+    `rounds after which all came to rest: ${rounds}`,
+    `workloads with exactly the pods they needed: ${workloads}, with ${pods} pods`,
+    `Jobs with exact counts and no finalizer left: ${jobs}`,
+  ].join('\n');
 }
 
 async function main(): Promise<number> {
   console.log(`crash campaign: N=${total} SEED=${seed}`);
   if (groups === undefined) console.log('no control groups here: nothing runs out of memory');
-  const cluster = await startCluster({ audit: false });
+  // State files are compared with what was at their resume points, however old.
+  const apiServerFlags = ['--etcd-compaction-interval=0'];
+  const cluster = await startCluster({ audit: false, apiServerFlags });
   const since = performance.now();
   let ledger: Ledger | undefined;
   try {
@@ -104,15 +115,18 @@ async function main(): Promise<number> {
     const line = await Line.start(cluster, { flags: FLAGS, compiled: true });
     const mix = new Mix(world, ledger, NODES);
     await mix.launch();
-    while (done < total) {
-      const complaints = await round(cluster, world, line, mix);
-      console.log(figures(line, since));
-      if (complaints.length === 0) continue;
-      console.log(`FAILED, seed ${seed}:\n${complaints.join('\n')}`);
-      return 1;
+    let complaints: string[] = [];
+    while (befell.length < total && complaints.length === 0) {
+      complaints = await round(cluster, world, line, mix);
+      console.log(progress(line, since));
     }
-    console.log(`nothing was made twice, nothing was lost; seed ${seed}`);
-    return 0;
+    console.log(table(mix));
+    if (complaints.length === 0) {
+      console.log(`nothing was made twice, nothing was lost; seed ${seed}`);
+      return 0;
+    }
+    console.log(`FAILED, seed ${seed}:\n${complaints.join('\n')}`);
+    return 1;
   } finally {
     ledger?.stop();
     await cluster.stop();

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Random } from '../../src/runtime/random.ts';
 import type { Cluster } from '../rig/index.ts';
+import { Deck } from './deck.ts';
 import { drawMoment, type Line } from './killer.ts';
 
 /** How often each befalls, in parts. */
@@ -41,17 +42,9 @@ export function memoryGroups(): MemoryGroups | undefined {
   return undefined;
 }
 
-/** One of them by lot; `groups` undefined: nothing runs out of memory. */
-export function drawAccident(random: Random, groups: MemoryGroups | undefined): Accident {
-  const possible = Object.entries(WEIGHTS).filter(
-    ([name]) => name !== 'outOfMemory' || groups !== undefined,
-  );
-  let left = random.next() * possible.reduce((sum, [, weight]) => sum + weight, 0);
-  for (const [name, weight] of possible) {
-    left -= weight;
-    if (left < 0) return name as Accident;
-  }
-  return 'kill';
+/** All of them by lot, in every twenty; `groups` undefined: nothing runs out of memory. */
+export function accidents(random: Random, groups: MemoryGroups | undefined): Deck<Accident> {
+  return new Deck(random, groups === undefined ? { ...WEIGHTS, outOfMemory: 0 } : WEIGHTS);
 }
 
 /** Lets it happen. True: the process is dead and the next must be started. */

@@ -25,6 +25,8 @@ export function drawMoment(random: Random): Moment {
 export class Line {
   #current: HoldfastManager;
   kills = 0;
+  /** Logs of the processes before the current one. */
+  readonly #logs: string[] = [];
 
   private constructor(
     private readonly cluster: Cluster,
@@ -41,6 +43,11 @@ export class Line {
 
   get current(): HoldfastManager {
     return this.#current;
+  }
+
+  /** Everything that they all have printed. */
+  logs(): string {
+    return [...this.#logs, this.#current.log()].join('');
   }
 
   /** Kills at that moment; resolves when the process is dead. */
@@ -78,6 +85,7 @@ export class Line {
     const { stateDir, runtimeDir, port } = this.#current;
     if (rebooted) rmSync(runtimeDir, { recursive: true, force: true });
     const folders = { stateDir, runtimeDir, port };
+    this.#logs.push(this.#current.log());
     this.#current = await this.cluster.startHoldfast({ ...this.options, ...folders });
   }
 

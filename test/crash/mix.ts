@@ -1,11 +1,16 @@
 /** A load of every kind of workload, in rounds, and what each round must leave behind. */
 import { eventually, notYet, type Obj } from '../rig/index.ts';
 import type { Ledger } from '../scenarios/ledger.ts';
-import { template, type World } from '../scenarios/world.ts';
+import { deployment, type Fields, isRolledOut, template, type World } from '../scenarios/world.ts';
 
 const SIM = 'sim.holdfast.dev/';
 const MEMBERS = 4;
+const REPLICAS = 6;
+const SURGE = 2;
+const AWAY = 1;
 const DAEMONS_AWAY = 5;
+/** Apps that live through all rounds. */
+const LIVING = ['web', 'db', 'agent'];
 const PLAIN = 6;
 const INDEXES = 8;
 const RETRIES = 1;
@@ -34,11 +39,26 @@ function jobSpec(app: string, spec: object, sim: Record<string, string>): object
 
 const FINISH = { behaviour: 'finish', 'finish-after': '200ms' };
 
+/** Something that lives as long as its owner, which only the garbage collector looks after. */
+function ownedBy(kind: string, { name, uid }: Obj): Fields {
+  const apiVersion = kind === 'Job' ? 'batch/v1' : 'apps/v1';
+  const ownerReferences = [{ apiVersion, kind, name, uid }];
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: `of-${name}`, ownerReferences } };
+}
+
+function webFields(version: string): object {
+  const rollingUpdate = { maxSurge: SURGE, maxUnavailable: AWAY };
+  const strategy = { type: 'RollingUpdate', rollingUpdate };
+  return { strategy, template: podsOf('web', version, {}) };
+}
+
 /** The load of one test. */
 export class Mix {
   #round = 0;
   #version = 1;
   #goals: Goal[] = [];
+  /** What `complaints` has looked at. */
+  readonly judged = { workloads: 0, pods: 0, jobs: 0 };
 
   constructor(
     private readonly world: World,
@@ -70,7 +90,11 @@ export class Mix {
         template: podsOf('agent', '1', {}),
       },
     });
+    await world.create(deployment(REPLICAS, { ...webFields('1'), revisionHistoryLimit: 2 }));
     await this.#rolledOut();
+    const { metadata } = await world.get('deployments', 'web');
+    await world.create(ownedBy('Deployment', metadata));
+    this.ledger.bound('web', { asked: REPLICAS + SURGE, ready: REPLICAS - AWAY });
     this.ledger.bound('db', { asked: Number.POSITIVE_INFINITY, ready: MEMBERS - 1 });
     this.ledger.bound('agent', {
       asked: Number.POSITIVE_INFINITY,
@@ -85,6 +109,7 @@ export class Mix {
     const version = `${++this.#version}`;
     await this.ledger.reach();
     this.#goals = [
+      this.#goal('web', REPLICAS),
       this.#goal('db', MEMBERS),
       this.#goal('agent', this.nodes),
       this.#goal(`plain-${round}`, PLAIN),
@@ -101,6 +126,7 @@ export class Mix {
       ),
       this.#job('failing', { backoffLimit: RETRIES }, { behaviour: 'fail' }),
       this.#cronJob(),
+      world.merge('deployments', 'web', { spec: { template: podsOf('web', version, {}) } }),
       world.merge('statefulsets', 'db', { spec: { template: podsOf('db', version, {}) } }),
       world.merge('daemonsets', 'agent', { spec: { template: podsOf('agent', version, {}) } }),
     ]);
@@ -128,11 +154,16 @@ export class Mix {
     const found = this.ledger.breaches.splice(0);
     for (const { app, pods, before } of this.#goals) {
       const made = this.ledger.of(app).filter(({ uid }) => !before.has(uid));
+      this.judged.workloads++;
+      this.judged.pods += made.length;
+      const taken = made.filter(({ deleting }) => deleting);
+      if (taken.length > 0) found.push(`${app}: ${taken.map(({ name }) => name)} were taken away`);
       if (made.length === pods) continue;
       const names = made.map(({ name, deleting }) => name + (deleting ? ' (deleted)' : ''));
       found.push(`${app}: ${made.length} pods were created, ${pods} needed: ${names.join(' ')}`);
     }
     const jobs = await this.world.list('jobs');
+    this.judged.jobs += jobs.length;
     for (const { metadata, status } of jobs) {
       const { succeeded = 0, failed = 0, active = 0, uncountedTerminatedPods } = status;
       const kind = metadata.name.split('-')[0];
@@ -143,6 +174,10 @@ export class Mix {
       if (`${[succeeded, failed, active, uncounted]}` !== `${[...wanted, 0, 0]}`) {
         found.push(`${metadata.name}: status ${JSON.stringify(status)}`);
       }
+    }
+    const maps = (await this.world.list('configmaps')).map(({ metadata }) => metadata.name);
+    for (const name of ['of-web', `of-plain-${this.#round}`]) {
+      if (!maps.includes(name)) found.push(`the ConfigMap ${name} is lost`);
     }
     const held = (await this.world.list('pods')).filter((pod) => pod.metadata.finalizers?.length);
     found.push(...held.map(({ metadata }) => `${metadata.name} still has a finalizer`));
@@ -162,11 +197,13 @@ export class Mix {
     await eventually(
       async () => {
         const pods = await this.world.list('pods');
-        const left = pods.filter(({ metadata }) => !['db', 'agent'].includes(metadata.labels?.app));
+        const left = pods.filter(({ metadata }) => !LIVING.includes(metadata.labels?.app));
+        const maps = await this.world.list('configmaps');
+        left.push(...maps.filter(({ metadata }) => metadata.name === `of-plain-${this.#round}`));
         if (left.length > 0) throw notYet(left.map(({ metadata }) => metadata.name));
         return true;
       },
-      { timeoutMs: SETTLE_TIMEOUT_MS, describe: 'the pods of deleted Jobs are gone' },
+      { timeoutMs: SETTLE_TIMEOUT_MS, describe: 'what deleted Jobs owned is gone' },
     );
   }
 
@@ -181,12 +218,13 @@ export class Mix {
 
   async #job(kind: string, spec: object, sim: Record<string, string>): Promise<void> {
     const name = `${kind}-${this.#round}`;
-    await this.world.create({
+    const job = await this.world.create({
       apiVersion: 'batch/v1',
       kind: 'Job',
       metadata: { name },
       spec: jobSpec(name, spec, sim),
     });
+    if (kind === 'plain') await this.world.create(ownedBy('Job', job.metadata));
   }
 
   async #cronJob(): Promise<void> {
@@ -217,6 +255,7 @@ export class Mix {
   }
 
   async #rolledOut(): Promise<void> {
+    await this.#until('deployments', 'web', isRolledOut);
     await this.#until('statefulsets', 'db', ({ metadata, status }) => {
       const isNew = status?.currentRevision === status?.updateRevision;
       const isCurrent = status?.observedGeneration === metadata.generation;

@@ -11,8 +11,15 @@ import { freePort } from './ports.ts';
 
 /** What happens to a request instead of a plain forward. */
 export type Fault =
-  /** Answer with this HTTP status; the server never sees the request. */
-  | { readonly status: number; readonly reason?: string; readonly retryAfterSeconds?: number }
+  /** Answer with this HTTP status; the server never sees the request, unless it was `executed`. */
+  | {
+      readonly status: number;
+      readonly reason?: string;
+      readonly retryAfterSeconds?: number;
+      /** Reason of the one cause among the details. */
+      readonly cause?: string;
+      readonly executed?: boolean;
+    }
   /** Answer a watch with 200 and one ERROR event of this code. */
   | { readonly watchError: number }
   /** Forward, then end the answer cleanly in the middle of its last line after `lines` whole ones. */
@@ -41,6 +48,8 @@ export interface SeenRequest {
   /** Name in the client certificate, undefined with a token. */
   readonly user: string | undefined;
   readonly faulted: boolean;
+  /** What the server answered; undefined while it hasn't. */
+  status?: number;
 }
 
 interface ActiveRule extends FaultRule {
@@ -60,7 +69,16 @@ const REASONS: Readonly<Record<number, string>> = {
   504: 'Timeout',
 };
 
-function statusBody(code: number, reason = REASONS[code] ?? 'Unknown', retryAfter?: number) {
+function statusBody(
+  code: number,
+  reason = REASONS[code] ?? 'Unknown',
+  retryAfter?: number,
+  cause?: string,
+) {
+  const details = {
+    ...(retryAfter === undefined ? {} : { retryAfterSeconds: retryAfter }),
+    ...(cause === undefined ? {} : { causes: [{ reason: cause, message: cause }] }),
+  };
   return {
     kind: 'Status',
     apiVersion: 'v1',
@@ -69,8 +87,12 @@ function statusBody(code: number, reason = REASONS[code] ?? 'Unknown', retryAfte
     message: `rig fault ${code}`,
     reason,
     code,
-    ...(retryAfter === undefined ? {} : { details: { retryAfterSeconds: retryAfter } }),
+    ...(Object.keys(details).length === 0 ? {} : { details }),
   };
+}
+
+function isWatch(path: string): boolean {
+  return /[?&]watch=/.test(path);
 }
 
 function bodyOf(request: IncomingMessage): Promise<Buffer> {
@@ -85,6 +107,7 @@ function bodyOf(request: IncomingMessage): Promise<Buffer> {
 /** The proxy. Give `url` to a client (Cluster.kubeconfig(user, url)). */
 export class FaultProxy {
   readonly seen: SeenRequest[] = [];
+  #underWay = 0;
   readonly #rules: ActiveRule[] = [];
   readonly #sockets = new Set<TLSSocket>();
   readonly #sessions = new Map<string, Bun.FetchSession>();
@@ -99,6 +122,11 @@ export class FaultProxy {
 
   get url(): string {
     return `https://127.0.0.1:${this.port}`;
+  }
+
+  /** Requests other than watches that came and have not been answered. */
+  get underWay(): number {
+    return this.#underWay;
   }
 
   /** Starts a proxy for a cluster; it stops with it. */
@@ -149,7 +177,13 @@ export class FaultProxy {
   #listen(): Promise<void> {
     const { files } = this.cluster;
     const http = createHttp((request, response) => {
-      this.#handle(request, response).catch(() => request.socket.destroy());
+      const one = isWatch(request.url ?? '') ? 0 : 1;
+      this.#underWay += one;
+      this.#handle(request, response)
+        .catch(() => request.socket.destroy())
+        .finally(() => {
+          this.#underWay -= one;
+        });
     });
     const tls = createTls(
       {
@@ -190,8 +224,9 @@ export class FaultProxy {
     const fault = this.#take(method, path);
     const user = socket.authorized ? String(socket.getPeerCertificate().subject.CN) : undefined;
     const body = await bodyOf(request);
-    this.seen.push({ method, path, user, faulted: fault !== undefined });
-    if (fault && 'status' in fault) return answerStatus(response, fault);
+    const seen: SeenRequest = { method, path, user, faulted: fault !== undefined };
+    this.seen.push(seen);
+    if (fault && 'status' in fault && !fault.executed) return answerStatus(response, fault);
     if (fault && 'watchError' in fault) {
       response.writeHead(200, { 'Content-Type': 'application/json' });
       response.end(`${JSON.stringify({ type: 'ERROR', object: statusBody(fault.watchError) })}\n`);
@@ -203,9 +238,14 @@ export class FaultProxy {
     const stop = new AbortController();
     response.on('close', () => stop.abort());
     const answer = await this.#forward(request, body, user, stop.signal);
+    seen.status = answer.status;
     if (fault && 'cut' in fault) {
       await answer.arrayBuffer();
       return void socket.destroy();
+    }
+    if (fault && 'status' in fault) {
+      await answer.arrayBuffer();
+      return answerStatus(response, fault);
     }
     const lines = fault && 'halfLineAfter' in fault ? fault.halfLineAfter : -1;
     await passOn(answer, response, lines, () => this.#whileMuted(path));
@@ -213,7 +253,7 @@ export class FaultProxy {
 
   #whileMuted(path: string): Promise<void> | undefined {
     const muted = this.#muted;
-    if (muted === undefined || !/[?&]watch=/.test(path) || !muted.path.test(path)) return undefined;
+    if (muted === undefined || !isWatch(path) || !muted.path.test(path)) return undefined;
     return muted.end.promise;
   }
 
@@ -253,13 +293,13 @@ export class FaultProxy {
 
 function answerStatus(
   response: ServerResponse,
-  fault: { status: number; reason?: string; retryAfterSeconds?: number },
+  fault: Extract<Fault, { readonly status: number }>,
 ): void {
-  const { status, reason, retryAfterSeconds } = fault;
+  const { status, reason, retryAfterSeconds, cause } = fault;
   const headers: Record<string, string> = { 'Content-Type': 'application/json' };
   if (retryAfterSeconds !== undefined) headers['Retry-After'] = String(retryAfterSeconds);
   response.writeHead(status, headers);
-  response.end(JSON.stringify(statusBody(status, reason, retryAfterSeconds)));
+  response.end(JSON.stringify(statusBody(status, reason, retryAfterSeconds, cause)));
 }
 
 /**

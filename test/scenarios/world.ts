@@ -62,12 +62,7 @@ export class World {
 
   /** Waits until a Deployment has rolled out completely, or until a paused one has scaled. */
   rolledOut(name = 'web'): Promise<Obj> {
-    return this.until('deployments', name, ({ metadata, spec, status }) => {
-      const current = status?.observedGeneration === metadata.generation;
-      const counts = [status?.replicas, status?.updatedReplicas, status?.availableReplicas];
-      const done = counts.every((count) => (count ?? 0) === spec.replicas);
-      return current && done && (status?.terminatingReplicas ?? 0) === 0;
-    });
+    return this.until('deployments', name, isRolledOut);
   }
 
   /** Waits until a condition has that reason. */
@@ -85,6 +80,14 @@ export class World {
       return current && counts.every((count) => count === replicas);
     });
   }
+}
+
+/** Whether a Deployment has rolled out completely. */
+export function isRolledOut({ metadata, spec, status }: Obj): boolean {
+  const current = status?.observedGeneration === metadata.generation;
+  const counts = [status?.replicas, status?.updatedReplicas, status?.availableReplicas];
+  const done = counts.every((count) => (count ?? 0) === spec.replicas);
+  return current && done && (status?.terminatingReplicas ?? 0) === 0;
 }
 
 const LABELS = { app: 'web' };

@@ -31,11 +31,12 @@ interface Account {
   readonly specs: { readonly at: number; readonly spec: Obj['spec']; readonly going: boolean }[];
   /** Pods (UID) that live: not going, not over. */
   readonly live: Map<string, Obj>;
-  /**
-   * Names, and pods (UID) that came under a name that had been there: the request was late and its
-   * pod, made by a second attempt, gone by then. Nobody can prevent that; they are surplus.
-   */
   readonly names: Set<string>;
+  /**
+   * Pods (UID) whose request was late: their name had been there, made by a second attempt, and was
+   * gone by then; or it was sent by somebody whom nobody remembers. Nobody can prevent that; they
+   * are surplus.
+   */
   readonly late: Set<string>;
   /** Times at which a pod was lost otherwise than by our deletion. */
   readonly lost: number[];
@@ -79,6 +80,9 @@ export class Ledger {
   /** Time to which the oldest cache that may be decided on goes back. */
   readonly #cachesFrom: () => number;
   readonly #nodesChanged: number[] = [];
+  /** Names of pods whose creation was asked for, and how often all was forgotten before the last time. */
+  readonly #asked = new Map<string, number>();
+  #forgotten = 0;
   /** Pods that were created by controllers, and deleted. */
   created = 0;
   deleted = 0;
@@ -87,6 +91,19 @@ export class Ledger {
     this.#api = api;
     this.#cachesFrom = cachesFrom;
     api.onChange((change) => this.#note(change));
+  }
+
+  /** The creation of this pod is on its way. */
+  asked(name: string): void {
+    this.#asked.set(name, this.#forgotten);
+  }
+
+  /**
+   * From now on somebody leads who doesn't know what was on its way: another one led in between, or
+   * the power went, and what was written last with it.
+   */
+  forgets(): void {
+    this.#forgotten++;
   }
 
   #note(change: Change): void {
@@ -152,7 +169,8 @@ export class Ledger {
     if (type === 'ADDED' && actor === 'holdfast') {
       this.created++;
       const { name, uid: podUid } = pod.metadata;
-      const isLate = account.names.has(name);
+      const isForgotten = (this.#asked.get(name) ?? 0) < this.#forgotten;
+      const isLate = account.names.has(name) || isForgotten;
       account.names.add(name);
       const named = controllerOf(pod as unknown as KubeObject)?.kind === 'StatefulSet';
       if (isLate && !named) account.late.add(podUid);

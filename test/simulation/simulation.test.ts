@@ -5,7 +5,7 @@ import { simulate } from './run.ts';
 setDefaultTimeout(600_000);
 
 /** Seeds that once showed something, and a few more; each lives through one or two storms. */
-const SEEDS = [11, 112, 200, 402, 403, 404, 9120, 9123, 9210];
+const SEEDS = [11, 112, 200, 402, 403, 404, 9120, 9123, 9210, 9339];
 const HOURS = Number(process.env.HOLDFAST_SIM_HOURS ?? 3);
 const asked = process.env.HOLDFAST_SIM_SEED;
 /** The same in each run: what a change breaks shows as a change. `make simulate` draws new ones. */

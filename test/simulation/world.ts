@@ -26,6 +26,7 @@ import { CALM, drawWeather, type Weather } from './weather.ts';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const NODES_COUNT = 5;
+const POD_CREATED = /^> POST \S+\/pods (\S+)$/;
 
 /** What befalls the process or its surroundings, and how often. */
 const ACCIDENTS = {
@@ -264,7 +265,9 @@ export class World {
     if (toOther) this.#term += 2;
     const lead = { term: this.#term, leaseUid: 'lease', how, followsOwn: !toOther } as const;
     this.#time.after(this.#dice.longTail(5_000, 5 * MINUTE), () => {
-      if (!process.life.dead) process.elector.win(lead);
+      if (process.life.dead) return;
+      if (toOther) this.#ledger.forgets();
+      process.elector.win(lead);
     });
   }
 
@@ -279,6 +282,8 @@ export class World {
       weather: () => this.#weather,
       told: (what) => {
         this.#tell(what);
+        const [, pod] = POD_CREATED.exec(what) ?? [];
+        if (pod !== undefined) this.#ledger.asked(pod);
         if (what.startsWith('>')) this.#countDown('request', process);
       },
       atBarrier: () => this.#countDown('barrier', process),
@@ -299,6 +304,7 @@ export class World {
       () => {
         const followsOwn = store.facts.get('manager.term') === String(this.#term);
         this.#term++;
+        if (!followsOwn || how === 'reboot') this.#ledger.forgets();
         process.elector.win({ term: this.#term, leaseUid: 'lease', how, followsOwn });
       },
       process.life,
