@@ -15,7 +15,7 @@ GIVEN_KUBECONFIG := $(if $(filter command line,$(origin KUBECONFIG)),$(KUBECONFI
 
 .PHONY: help
 help: ## Show this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | \
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | \
 	  awk -F ':.*## ' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 
 .PHONY: run
@@ -66,6 +66,11 @@ soak: need-all $(BINARY) ## Steady churn for MINUTES=60: fails when memory, desc
 .PHONY: kine
 kine: need-all $(BINARY) ## Restart, takeover and crash tests with kine and SQLite where etcd is (wants a C compiler)
 	@HOLDFAST_RIG_STORAGE=kine $(BUN) test --timeout=280000 test/restart test/takeover test/crash
+
+.PHONY: e2e
+e2e: need-all $(BINARY) ## Real containers on two real nodes, containerd and kubelet, under Holdfast (wants root)
+	@scripts/need.sh go=1.26.6
+	@test/e2e/run.sh $(ARGS)
 
 .PHONY: bench
 bench: need-all $(BINARY) ## Measure Holdfast against the reference manager (ARGS="--quick" for a short run)

@@ -75,7 +75,11 @@ export class Ledger {
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: { name, namespace: this.namespace, labels: { app: MARKER } },
-      spec: { containers: [{ name: MARKER, image: MARKER }] },
+      // No node is to run it.
+      spec: {
+        schedulingGates: [{ name: 'holdfast.dev/marker' }],
+        containers: [{ name: MARKER, image: MARKER }],
+      },
     } as never);
     await eventually(() => this.#failure ?? this.of(MARKER).some((pod) => pod.name === name), {
       describe: 'the ledger sees its marker',

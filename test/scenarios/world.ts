@@ -18,6 +18,8 @@ export class World {
   constructor(
     readonly cluster: Cluster,
     readonly namespace: string,
+    /** How long to wait for a state. */
+    private readonly settleMs = SETTLE_TIMEOUT_MS,
   ) {}
 
   get api(): Cluster['api'] {
@@ -46,7 +48,7 @@ export class World {
 
   /** Waits until an object is as wanted. */
   until(plural: string, name: string, wanted: (object: Obj) => boolean): Promise<Obj> {
-    const options = { timeoutMs: SETTLE_TIMEOUT_MS, describe: `${plural} ${name}` };
+    const options = { timeoutMs: this.settleMs, describe: `${plural} ${name}` };
     return this.api.waitFor(plural, this.namespace, name, wanted, options);
   }
 
@@ -57,7 +59,7 @@ export class World {
       if (wanted(objects)) return objects;
       throw notYet(objects.map((object) => [object.metadata.name, object.spec?.replicas]));
     };
-    return eventually(look, { timeoutMs: SETTLE_TIMEOUT_MS, describe: what });
+    return eventually(look, { timeoutMs: this.settleMs, describe: what });
   }
 
   /** Waits until a Deployment has rolled out completely, or until a paused one has scaled. */
