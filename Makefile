@@ -9,6 +9,9 @@ STAMP := node_modules/.installed
 BINARY := dist/holdfast
 SOURCES := $(shell find src migrations -type f ! -name '*.test.ts' 2>/dev/null) package.json
 
+# The pinned kube-apiservers of other versions, 1.34 and so on.
+SERVERS := $(sort $(patsubst test/rig/servers/%/go.mod,%,$(wildcard test/rig/servers/*/go.mod)))
+
 # A kubeconfig counts only when it stands on the command line: one that happens to be exported
 # must not make `make run` touch somebody's cluster.
 GIVEN_KUBECONFIG := $(if $(filter command line,$(origin KUBECONFIG)),$(KUBECONFIG))
@@ -58,6 +61,14 @@ soak: need-all $(BINARY) ## Steady churn for MINUTES=60: fails when memory, desc
 .PHONY: kine
 kine: need-all $(BINARY) ## Restart, takeover and crash tests with kine and SQLite where etcd is (wants a C compiler)
 	@HOLDFAST_RIG_STORAGE=kine $(BUN) test --timeout=280000 test/restart test/takeover test/crash
+
+.PHONY: versions
+versions: need-all $(BINARY) ## Scenarios, takeovers and restarts on older and newer API servers (SERVER=1.35: one of them)
+	@failed=; for server in $(or $(SERVER),$(SERVERS)); do \
+	  echo "== kube-apiserver $$server"; \
+	  HOLDFAST_RIG_SERVER=$$server $(BUN) test --timeout=280000 \
+	    test/scenarios test/takeover test/restart || failed="$$failed $$server"; \
+	done; if [ -n "$$failed" ]; then echo "failed on:$$failed" >&2; exit 1; fi
 
 .PHONY: bench
 bench: need-all $(BINARY) ## Measure Holdfast against the reference manager (ARGS="--quick" for a short run)

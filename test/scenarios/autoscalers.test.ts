@@ -2,12 +2,13 @@
  * HorizontalPodAutoscalers under the reference manager and under Holdfast: sizes, status, conditions
  * and messages of events must come out equal.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
 import { type Cluster, METRICS_CLUSTER, MetricsApi, simulateNodes } from '../rig/index.ts';
 import { settledAutoscalers } from './autoscaler-snapshot.ts';
 import { autoscalerScenarios } from './autoscalers.ts';
 import { Both } from './both.ts';
 import { SHELVES } from './scaled.ts';
+import { testEach } from './servers.ts';
 import type { World } from './world.ts';
 
 setDefaultTimeout(240_000);
@@ -56,10 +57,8 @@ afterAll(async () => {
 });
 
 describe('as the reference manager', () => {
-  for (const scenario of SCENARIOS) {
-    test(scenario.name, async () => {
-      const [wanted, found] = await both.of(scenario);
-      expect(found).toEqual(wanted);
-    });
-  }
+  testEach(SCENARIOS, async (scenario) => {
+    const [wanted, found] = await both.of(scenario);
+    expect(found).toEqual(wanted);
+  });
 });

@@ -2,10 +2,11 @@
  * Jobs and CronJobs under the reference manager and under Holdfast: objects, conditions,
  * annotations, finalizers and event reasons must come out equal.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
 import { Both } from './both.ts';
 import { CRONJOBS } from './cronjobs.ts';
 import { JOBS } from './jobs.ts';
+import { testEach } from './servers.ts';
 
 setDefaultTimeout(180_000);
 
@@ -23,10 +24,8 @@ afterAll(async () => {
 });
 
 describe('as the reference manager', () => {
-  for (const scenario of SCENARIOS) {
-    test(scenario.name, async () => {
-      const [wanted, found] = await both.of(scenario);
-      expect(found).toEqual(wanted);
-    });
-  }
+  testEach(SCENARIOS, async (scenario) => {
+    const [wanted, found] = await both.of(scenario);
+    expect(found).toEqual(wanted);
+  });
 });

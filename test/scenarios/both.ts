@@ -2,6 +2,7 @@
 
 import { type Cluster, type ClusterOptions, simulateNodes, startCluster } from '../rig/index.ts';
 import { alike } from './alike.ts';
+import { canPlay } from './servers.ts';
 import { type Snapshot, settledSnapshot } from './snapshot.ts';
 import { type Scenario, World } from './world.ts';
 
@@ -65,7 +66,7 @@ export class Both {
   }
 
   #playAll({ scenarios, atOnce }: BothOptions): ReadonlyMap<string, Promise<Pair>> {
-    const waiting = [...scenarios];
+    const waiting = scenarios.filter((scenario) => canPlay(scenario));
     const settlers = new Map(
       scenarios.map(({ name }) => [name, Promise.withResolvers<Pair>()] as const),
     );

@@ -2,13 +2,14 @@
  * PodDisruptionBudgets under the reference manager and under Holdfast: status, conditions, messages
  * of events, and what pods say about disruptions must come out equal.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
 import { simulateNodes } from '../rig/index.ts';
 import { Both } from './both.ts';
 import { settledBudgets } from './budget-snapshot.ts';
 import { BUDGETS } from './budgets.ts';
 import { WIDGETS } from './garbage.ts';
 import { SHELVES } from './scaled.ts';
+import { testEach } from './servers.ts';
 
 setDefaultTimeout(240_000);
 
@@ -43,10 +44,8 @@ afterAll(async () => {
 });
 
 describe('as the reference manager', () => {
-  for (const scenario of BUDGETS) {
-    test(scenario.name, async () => {
-      const [wanted, found] = await both.of(scenario);
-      expect(found).toEqual(wanted);
-    });
-  }
+  testEach(BUDGETS, async (scenario) => {
+    const [wanted, found] = await both.of(scenario);
+    expect(found).toEqual(wanted);
+  });
 });

@@ -2,12 +2,13 @@
  * The same scenarios under the reference manager and under Holdfast: objects, conditions,
  * annotations and event reasons must come out equal.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
 import { Both } from './both.ts';
 import { COLLISIONS } from './collisions.ts';
 import { DAEMONSETS } from './daemonsets.ts';
 import { DEPLOYMENTS } from './deployments.ts';
 import { REPLICAS } from './replicas.ts';
+import { testEach } from './servers.ts';
 import { STATEFULSETS } from './statefulsets.ts';
 
 setDefaultTimeout(120_000);
@@ -34,10 +35,8 @@ afterAll(async () => {
 });
 
 describe('as the reference manager', () => {
-  for (const scenario of SCENARIOS) {
-    test(scenario.name, async () => {
-      const [wanted, found] = await both.of(scenario);
-      expect(found).toEqual(wanted);
-    });
-  }
+  testEach(SCENARIOS, async (scenario) => {
+    const [wanted, found] = await both.of(scenario);
+    expect(found).toEqual(wanted);
+  });
 });

@@ -2,11 +2,12 @@
  * Roles and tokens under the reference manager and under Holdfast: rules, keys, claims, labels,
  * references and managers of fields must come out equal.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
 import { Both } from './both.ts';
 import { ROLES } from './identity-roles.ts';
 import { settledIdentity } from './identity-snapshot.ts';
 import { TOKENS } from './identity-tokens.ts';
+import { testEach } from './servers.ts';
 
 setDefaultTimeout(180_000);
 
@@ -30,10 +31,8 @@ afterAll(async () => {
 });
 
 describe('as the reference manager', () => {
-  for (const scenario of SCENARIOS) {
-    test(scenario.name, async () => {
-      const [wanted, found] = await both.of(scenario);
-      expect(found).toEqual(wanted);
-    });
-  }
+  testEach(SCENARIOS, async (scenario) => {
+    const [wanted, found] = await both.of(scenario);
+    expect(found).toEqual(wanted);
+  });
 });

@@ -2,12 +2,13 @@
  * Autoscalers in clusters where nobody serves metrics, or where the server of metrics is gone: what
  * users see first. The words must be those of the reference manager.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
 import { type Cluster, METRICS_CLUSTER, type Obj, simulateNodes } from '../rig/index.ts';
 import { settledAutoscalers } from './autoscaler-snapshot.ts';
 import { autoscaler, external } from './autoscalers.ts';
 import { Both } from './both.ts';
 import { SHELVES } from './scaled.ts';
+import { testEach } from './servers.ts';
 import { deployment, type Fields, type Scenario, type World } from './world.ts';
 
 setDefaultTimeout(240_000);
@@ -110,10 +111,8 @@ afterAll(async () => {
 });
 
 describe('as the reference manager', () => {
-  for (const scenario of SCENARIOS) {
-    test(scenario.name, async () => {
-      const [wanted, found] = await both.of(scenario);
-      expect(found).toEqual(wanted);
-    });
-  }
+  testEach(SCENARIOS, async (scenario) => {
+    const [wanted, found] = await both.of(scenario);
+    expect(found).toEqual(wanted);
+  });
 });

@@ -2,10 +2,11 @@
  * Services under the reference manager and under Holdfast: Endpoints, EndpointSlices and events must
  * come out equal.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
 import { settledAddresses } from './addresses.ts';
 import { Both } from './both.ts';
 import { MIRRORED } from './mirrored.ts';
+import { testEach } from './servers.ts';
 import { createNodes } from './service-world.ts';
 import { SERVICES } from './services.ts';
 
@@ -37,10 +38,8 @@ afterAll(async () => {
 });
 
 describe('as the reference manager', () => {
-  for (const scenario of SCENARIOS) {
-    test(scenario.name, async () => {
-      const [wanted, found] = await both.of(scenario);
-      expect(found).toEqual(wanted);
-    });
-  }
+  testEach(SCENARIOS, async (scenario) => {
+    const [wanted, found] = await both.of(scenario);
+    expect(found).toEqual(wanted);
+  });
 });
