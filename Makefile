@@ -9,6 +9,9 @@ STAMP := node_modules/.installed
 BINARY := dist/holdfast
 SOURCES := $(shell find src migrations -type f ! -name '*.test.ts' 2>/dev/null) package.json
 
+# The pinned kube-apiservers of other versions, 1.34 and so on.
+SERVERS := $(sort $(patsubst test/rig/servers/%/go.mod,%,$(wildcard test/rig/servers/*/go.mod)))
+
 # A kubeconfig counts only when it stands on the command line: one that happens to be exported
 # must not make `make run` touch somebody's cluster.
 GIVEN_KUBECONFIG := $(if $(filter command line,$(origin KUBECONFIG)),$(KUBECONFIG))
@@ -71,6 +74,14 @@ kine: need-all $(BINARY) ## Restart, takeover and crash tests with kine and SQLi
 e2e: need-all $(BINARY) ## Real containers on two real nodes, containerd and kubelet, under Holdfast (wants root)
 	@scripts/need.sh go=1.26.6
 	@test/e2e/run.sh $(ARGS)
+
+.PHONY: versions
+versions: need-all $(BINARY) ## Scenarios, takeovers and restarts on older and newer API servers (SERVER=1.35: one of them)
+	@failed=; for server in $(or $(SERVER),$(SERVERS)); do \
+	  echo "== kube-apiserver $$server"; \
+	  HOLDFAST_RIG_SERVER=$$server $(BUN) test --timeout=280000 \
+	    test/scenarios test/takeover test/restart || failed="$$failed $$server"; \
+	done; if [ -n "$$failed" ]; then echo "failed on:$$failed" >&2; exit 1; fi
 
 .PHONY: bench
 bench: need-all $(BINARY) ## Measure Holdfast against the reference manager (ARGS="--quick" for a short run)

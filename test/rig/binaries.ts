@@ -3,6 +3,10 @@ import { dirname, join } from 'node:path';
 
 export const RIG_FOLDER = import.meta.dir;
 export const REPOSITORY = dirname(dirname(RIG_FOLDER));
+/** "1.35": clusters get the kube-apiserver of that version. */
+const OTHER_SERVER = process.env.HOLDFAST_RIG_SERVER || undefined;
+/** Version of the clusters' kube-apiserver: "1.36" if no other one is asked for. */
+export const SERVER_VERSION = OTHER_SERVER ?? '1.36';
 
 /** Names of the binaries the build makes. */
 export type Binary =
@@ -15,8 +19,8 @@ export type Binary =
 /** Folders of binaries by the script that builds them. */
 const folders = new Map<string, Promise<string>>();
 
-async function build(script: string): Promise<string> {
-  const run = Bun.spawn(['bash', join(RIG_FOLDER, script)], {
+async function build(script: string, args: readonly string[]): Promise<string> {
+  const run = Bun.spawn(['bash', join(RIG_FOLDER, script), ...args], {
     stdout: 'pipe',
     stderr: 'inherit',
   });
@@ -27,8 +31,8 @@ async function build(script: string): Promise<string> {
   return output.trim().split('\n').at(-1) ?? '';
 }
 
-function builtBy(script: string): Promise<string> {
-  const folder = folders.get(script) ?? build(script);
+function builtBy(script: string, ...args: readonly string[]): Promise<string> {
+  const folder = folders.get(script) ?? build(script, args);
   folders.set(script, folder);
   return folder;
 }
@@ -51,4 +55,13 @@ export async function metricsServerBinary(): Promise<string> {
 /** The path of kine, the datastore of k3s; builds it first if missing. */
 export async function kineBinary(): Promise<string> {
   return join(await builtBy('kine/build.sh'), 'kine');
+}
+
+/**
+ * The path of the kube-apiserver that clusters run: the rig's own, or with HOLDFAST_RIG_SERVER=1.35
+ * the one of that version; builds it first if missing.
+ */
+export async function apiServerBinary(): Promise<string> {
+  if (OTHER_SERVER === undefined) return await binary('kube-apiserver');
+  return join(await builtBy('servers/build.sh', OTHER_SERVER), 'kube-apiserver');
 }

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { Api } from './api.ts';
-import { binary, kineBinary } from './binaries.ts';
+import { apiServerBinary, binary, kineBinary } from './binaries.ts';
 import { Child } from './child.ts';
 import type { ClusterFiles } from './identities.ts';
 
@@ -142,7 +142,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<Child> 
     name: 'kube-apiserver',
     logPath: join(options.dir, 'kube-apiserver.log'),
     cwd: options.dir,
-    command: [await binary('kube-apiserver'), ...apiServerFlags(options), ...options.flags],
+    command: [await apiServerBinary(), ...apiServerFlags(options), ...options.flags],
   });
   await waitReady(child, 'kube-apiserver', async () => {
     const answer = await options.api.raw('/readyz');

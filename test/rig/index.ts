@@ -2,7 +2,14 @@
 export { METRICS_CLUSTER } from './aggregation.ts';
 export { Api, ApiFailure, type Json, type Obj, type WatchEvent } from './api.ts';
 export type { AuditEntry, AuditFilter } from './audit.ts';
-export { type Binary, binariesFolder, binary, REPOSITORY, RIG_FOLDER } from './binaries.ts';
+export {
+  type Binary,
+  binariesFolder,
+  binary,
+  REPOSITORY,
+  RIG_FOLDER,
+  SERVER_VERSION,
+} from './binaries.ts';
 export { Authority, type Pair } from './certs.ts';
 export { Child, type Exit, type Usage } from './child.ts';
 export { Cluster, type ClusterOptions, startCluster } from './cluster.ts';

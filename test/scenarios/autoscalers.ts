@@ -396,6 +396,7 @@ function held(metricsOf: MetricsOf): readonly Scenario[] {
     },
     {
       name: 'tolerances of its own',
+      since: { server: '1.35', has: 'spec.behavior.scaleUp.tolerance' },
       async play(world) {
         await running(world, deployment(4));
         load(world, '5');

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Cluster, type ClusterOptions, simulateNodes } from '../rig/index.ts';
 import { alike } from './alike.ts';
 import { asKept, KeptSnapshots, keeping, referenceVersion } from './kept.ts';
+import { canPlay, skippedName } from './servers.ts';
 import { type Leader, Side } from './side.ts';
 import type { Scenario, World } from './world.ts';
 
@@ -90,9 +91,9 @@ class Both<W extends World, S> {
 
   async #playAll(): Promise<void> {
     const { scenarios, alone = [], atOnce } = this.#options;
-    const waiting = [...scenarios];
+    const waiting = scenarios.filter((scenario) => canPlay(scenario));
     await Promise.all(Array.from({ length: atOnce }, () => this.#work(waiting)));
-    await this.#work([...alone]);
+    await this.#work(alone.filter((scenario) => canPlay(scenario)));
   }
 
   async #work(waiting: Scenario<W>[]): Promise<void> {
@@ -146,6 +147,10 @@ export function compareAll<W extends World, S>(
       await both?.stop();
     });
     for (const scenario of [...options.scenarios, ...(options.alone ?? [])]) {
+      if (!canPlay(scenario)) {
+        test.skip(skippedName(scenario), () => undefined);
+        continue;
+      }
       test(scenario.name, async () => {
         const [wanted, found] = await both.of(scenario);
         expect(found).toEqual(wanted);

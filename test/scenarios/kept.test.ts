@@ -16,6 +16,7 @@ describe('how snapshots are used', () => {
     expect(keeping({})).toBe('compare');
     expect(keeping({ HOLDFAST_REFERENCE: 'write' })).toBe('write');
     expect(keeping({ HOLDFAST_RIG_STORAGE: 'kine' })).toBe('live');
+    expect(keeping({ HOLDFAST_RIG_SERVER: '1.35' })).toBe('live');
   });
 
   test('any other word is refused', () => {

@@ -23,12 +23,16 @@ const DEPTH_MAX = 4;
 
 /** As HOLDFAST_REFERENCE says; a rig of another make is always compared live. */
 export function keeping(env: Readonly<Record<string, string | undefined>> = process.env): Keeping {
-  const { HOLDFAST_REFERENCE: told, HOLDFAST_RIG_STORAGE: storage } = env;
+  const {
+    HOLDFAST_REFERENCE: told,
+    HOLDFAST_RIG_STORAGE: storage,
+    HOLDFAST_RIG_SERVER: server,
+  } = env;
   if (told !== undefined && !KEEPINGS.includes(told)) {
     throw new Error(`HOLDFAST_REFERENCE=${told}: must be one of ${KEEPINGS.join(', ')}`);
   }
   if (told !== undefined) return told as Keeping;
-  return storage === undefined ? 'compare' : 'live';
+  return storage || server ? 'live' : 'compare';
 }
 
 /** The version of the reference manager that the rig builds. */

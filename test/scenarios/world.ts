@@ -8,6 +8,8 @@ export interface Scenario<W extends World = World> {
   readonly name: string;
   /** Reasons of events that come or don't under the same manager, as its caches happen to lag. */
   readonly raced?: readonly string[];
+  /** What it is about, and the first API server that has it. On older ones it is skipped. */
+  readonly since?: { readonly server: string; readonly has: string };
   play(world: W): Promise<void>;
 }
 
