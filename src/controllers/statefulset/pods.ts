@@ -1,8 +1,8 @@
 /** The pods of a StatefulSet in one sync: wanted ones first, then surplus ones, then the update. */
-import { isTerminal } from '../../api/pod.ts';
 import type { StatefulSet } from '../../api/types/index.ts';
 import { attempt } from '../_kit/steps.ts';
 import { type Knowledge, note, type RevisionView, type Steps } from './actions.ts';
+import { type Places, toSendAgain } from './announced.ts';
 import { areClaimsRight, repairClaimOwners } from './claims.ts';
 import {
   isOrdered,
@@ -24,14 +24,6 @@ export interface StatefulSetConfig {
   readonly maxUnavailable: boolean;
   /** Gate StatefulSetSemanticRevisionComparison. */
   readonly semanticRevisions: boolean;
-}
-
-/** The pods by what is to become of them. */
-export interface Places {
-  /** One for each wanted ordinal, ascending; missing ones as plans. */
-  readonly replicas: readonly Member[];
-  /** Those of other ordinals, descending. */
-  readonly condemned: readonly Member[];
 }
 
 /** The revision that the pod of this ordinal is made from. */
@@ -93,7 +85,7 @@ export function* syncPods(
   const { replicas, condemned } = places;
   const status = statusOf(known, [...replicas, ...condemned], collisionCount);
   const first = firstUnavailable(known, places);
-  const resent = yield* attempt(resend(known, places));
+  const resent = yield* attempt(resend(known, places, config.maxUnavailable));
   if (resent.error !== undefined) return { status, error: resent.error };
   const stages: readonly Steps<Progress>[] = [
     forEach(set, replicas, (pod) => processReplica(known, pod)),
@@ -114,17 +106,9 @@ export function* syncPods(
   return { status: { ...status, currentReplicas }, error, unavailable };
 }
 
-/**
- * Deletions that were announced and got no answer are sent again, as far as the pods still have to
- * go: everything else waits for these pods, and perhaps nobody told the server.
- */
-function* resend(known: Knowledge, { replicas, condemned }: Places): Steps<void> {
-  const { set, update } = known;
-  const updated = isRolling(set) ? replicas.slice(partitionOf(set)) : [];
-  const outdated = updated.filter(({ revision }) => revision !== update.name);
-  const pods = new Set([...replicas.filter(isTerminal), ...outdated, ...condemned]);
-  for (const pod of pods) {
-    if (!pod.unanswered) continue;
+/** Everything else waits for these pods, and perhaps nobody told the server. */
+function* resend(known: Knowledge, places: Places, manyAtOnce: boolean): Steps<void> {
+  for (const pod of toSendAgain(known, places, manyAtOnce)) {
     yield* deletePod(known, pod, 'its deletion was announced and got no answer');
   }
 }
