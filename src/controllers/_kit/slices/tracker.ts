@@ -26,8 +26,8 @@ export class SliceTracker {
   }
 
   /**
-   * A slice was there that an earlier attempt made, and it may hold something else: the cache has to
-   * show it before the next sync, and then it is news.
+   * A slice was there that an earlier attempt made, and it may hold something else: the cache has
+   * to show it before the next sync, and then it is news.
    */
   found(ownerKey: string, { metadata: { uid, resourceVersion } }: KubeObject): void {
     this.#of(ownerKey).set(uid, { generation: 0, version: resourceVersion });
@@ -56,10 +56,10 @@ export class SliceTracker {
   }
 
   /**
-   * How the cache, which shows these slices and is complete up to version `upTo`, is behind what was
-   * written; undefined if it isn't. One that is being deleted is neither missed nor too much. One
-   * that is not shown by a cache that is new enough is forgotten: somebody took it away from this
-   * owner or from this controller, and it would be waited for without end.
+   * How the cache, which shows these slices and is complete up to version `upTo`, is behind what
+   * was written; undefined if it isn't. One that is being deleted is neither missed nor too much.
+   * One that is not shown by a cache that is new enough is forgotten: somebody took it away from
+   * this owner or from this controller, and it would be waited for without end.
    */
   staleness(ownerKey: string, slices: readonly KubeObject[], upTo: string): string | undefined {
     const written = this.#owners.get(ownerKey);
