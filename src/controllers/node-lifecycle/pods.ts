@@ -1,14 +1,13 @@
 /** Pods on nodes that are not ready are not ready either. */
 import { FencedError, isNotFound } from '../../api/errors.ts';
-import { splitKey } from '../../api/meta.ts';
 import { PODS } from '../../api/resource.ts';
 import { timeText } from '../../api/time.ts';
 import type { Pod } from '../../api/types/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { EventRecorder, SyncRun } from '../../runtime/controller.ts';
-import { ObjectUnavailable } from '../../runtime/informer/cache.ts';
 import type { Lister, PodRecord } from '../../runtime/informer/types.ts';
 import { conditionsPatch } from '../_kit/conditions-patch.ts';
+import { whole } from '../_kit/whole.ts';
 import { podNotReady } from './events.ts';
 
 export interface PodMarkerDeps {
@@ -41,25 +40,11 @@ async function markOne(
 ): Promise<unknown> {
   let pod: Pod | undefined;
   try {
-    pod = await whole(run, key, deps);
+    pod = await whole<Pod, PodRecord>(run, PODS, deps.pods, key);
   } catch (error) {
     return isNotFound(error) ? undefined : error;
   }
   return pod?.spec?.nodeName === node ? await mark(run, pod, node, deps) : undefined;
-}
-
-/** From the cache, or live if the disk lost it: the other pods must not wait for that one. */
-async function whole(
-  run: SyncRun,
-  key: string,
-  { pods }: Pick<PodMarkerDeps, 'pods'>,
-): Promise<Pod | undefined> {
-  try {
-    return pods.get(key);
-  } catch (error) {
-    if (!(error instanceof ObjectUnavailable)) throw error;
-    return await run.client.get<Pod>(PODS, splitKey(key));
-  }
 }
 
 /** As upstream, the event is told also if the write fails, unless the pod is gone. */

@@ -5,9 +5,9 @@ import { NODES } from '../../api/resource.ts';
 import type { Node } from '../../api/types/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { SyncRun } from '../../runtime/controller.ts';
-import { ObjectUnavailable } from '../../runtime/informer/cache.ts';
 import type { Lister, NodeRecord } from '../../runtime/informer/types.ts';
 import type { Logger } from '../../runtime/log.ts';
+import { whole } from '../_kit/whole.ts';
 import {
   hasTaint,
   NOT_READY,
@@ -129,23 +129,13 @@ export class Tainter {
   ): Promise<boolean> {
     const { clock, log } = this.#deps;
     try {
-      const node = await this.#whole(run, name);
+      const node = await whole<Node, NodeRecord>(run, NODES, this.#deps.nodes, name);
       if (node?.metadata.uid === uid) await changeTaints(run, node, change, { clock, because });
       return true;
     } catch (error) {
       if (error instanceof FencedError) throw error;
       log.error('Failed to change the taints of a node', error, { node: name });
       return false;
-    }
-  }
-
-  /** From the cache, or live if the disk lost it. */
-  async #whole(run: SyncRun, name: string): Promise<Node | undefined> {
-    try {
-      return this.#deps.nodes.get(name);
-    } catch (error) {
-      if (!(error instanceof ObjectUnavailable)) throw error;
-      return await run.client.get<Node>(NODES, { name });
     }
   }
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { ApiError } from '../../api/errors.ts';
-import { NODES } from '../../api/resource.ts';
+import { NODES, PODS } from '../../api/resource.ts';
 import type { Node, Pod } from '../../api/types/index.ts';
+import { ObjectUnavailable } from '../../runtime/informer/cache.ts';
 import { fakeContext } from '../_kit/testing/fake-context.ts';
 import { FakeRun, refusal } from '../_kit/testing/fake-run.ts';
 import { CREATED_AT, type PodFacts, podOf, podRecordOf } from '../_kit/testing/objects.ts';
@@ -205,6 +206,16 @@ describe('a round', () => {
     expect(await count('pod_gc_collector_force_delete_pod_errors_total')).toEqual([
       ['unscheduled', 1],
     ]);
+  });
+
+  test('deletes a running pod though the disk lost it', async () => {
+    const { put, round, pods } = setUp();
+    put({ name: 'a', deletedAt: NOW, node: '' });
+    pods.get = (key) => {
+      throw new ObjectUnavailable(PODS, key);
+    };
+    const run = await round((one) => one.live(PODS, podOf({ name: 'a' })));
+    expect(calls(run)).toEqual(['patch pods/status default/a', 'delete pods default/a']);
   });
 
   test.each([

@@ -7,6 +7,7 @@ import type { SyncRun } from '../../runtime/controller.ts';
 import type { Lister, PodRecord } from '../../runtime/informer/types.ts';
 import { POD_DELETES_AT_ONCE } from '../../runtime/limits.ts';
 import type { Logger } from '../../runtime/log.ts';
+import { whole } from '../_kit/whole.ts';
 import type { Victim } from './decide.ts';
 import type { Counts, Reason } from './metrics.ts';
 
@@ -64,7 +65,7 @@ export class Remover {
   ): Promise<void> {
     const { namespace, name, uid, key, phase } = record;
     if (phase !== 'Succeeded' && phase !== 'Failed') {
-      const pod = this.#deps.pods.get(key);
+      const pod = await whole<Pod, PodRecord>(run, PODS, this.#deps.pods, key);
       if (pod?.metadata.uid !== uid) return;
       const at = { namespace, name, subresource: 'status' };
       const body = failedStatus(pod, reason === 'orphaned', run.now);
