@@ -3,7 +3,7 @@
  * Lease and starved of memory, and API server and etcd are restarted, N times in all, by lot from
  * SEED. After each death the state file is examined; after each round everything must have been made
  * exactly once. Prints a table of what happened and what was looked at, and the seed to repeat the
- * choices with.
+ * choices with. Ctrl-C ends it after the round.
  */
 
 import { seededRandom } from '../src/runtime/random.ts';
@@ -30,7 +30,7 @@ const FLAGS = [
   '-v=2',
 ];
 
-const total = wholeNumber('N', 1_000);
+let total = wholeNumber('N', 1_000);
 const seed = wholeNumber('SEED', Date.now() % 1_000_000);
 const random = seededRandom(seed);
 const groups = memoryGroups();
@@ -54,7 +54,10 @@ async function accident(cluster: Cluster, line: Line, what: Accident): Promise<s
 async function round(cluster: Cluster, world: World, line: Line, mix: Mix): Promise<string[]> {
   await mix.begin();
   const what: string[] = [];
-  const planned = Math.min(total - befell.length, 1 + Math.floor(random.next() * PER_ROUND_MAX));
+  const planned = Math.min(
+    Math.max(1, total - befell.length),
+    1 + Math.floor(random.next() * PER_ROUND_MAX),
+  );
   for (let at = 0; at < planned; at++) {
     what.push(deck.draw());
     const complaints = await accident(cluster, line, what.at(-1) as Accident);
@@ -106,6 +109,9 @@ async function main(): Promise<number> {
   // State files are compared with what was at their resume points, however old.
   const apiServerFlags = ['--etcd-compaction-interval=0'];
   const cluster = await startCluster({ audit: false, apiServerFlags });
+  process.once('SIGINT', () => {
+    total = Math.min(total, befell.length);
+  });
   const since = performance.now();
   let ledger: Ledger | undefined;
   try {

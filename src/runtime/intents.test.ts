@@ -126,6 +126,21 @@ describe('Intents', () => {
     expect(intents.list()).toEqual([]);
   });
 
+  test('a create is taken up by the next process whatever the wall clock says meanwhile', async () => {
+    const { open, clock } = world();
+    open(1).announceCreate(SLOT, () => 'web-aaaaa');
+    clock.setWall(clock.now() + 5 * 3_600_000);
+    const restarted = open(2);
+    expect(restarted.announceCreate(SLOT, () => 'web-bbbbb').name).toBe('web-aaaaa');
+  });
+
+  test('a victim of long ago does not count as going', async () => {
+    const { open, clock } = world();
+    open(1).announceDelete(VICTIM, 'rs-1');
+    await clock.advance(INTENT_EXPIRY_MS + 1);
+    expect(open(2).deleting('rs-1')).toEqual(new Set());
+  });
+
   test('one sent by a clock that was ahead expires like any other', async () => {
     const { open, clock } = world();
     open(1).announceCreate(SLOT, () => 'web-aaaaa');

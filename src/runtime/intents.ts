@@ -203,8 +203,12 @@ export class Intents {
   #adopt(row: IntentRow): void {
     const { controller, term, clock, table } = this.#deps;
     if (row.controller !== controller) return;
-    // A wall clock that went back since must not prolong it.
-    const leftMs = Math.min(row.sentAt + INTENT_EXPIRY_MS - clock.now(), INTENT_EXPIRY_MS);
+    // A wall clock that was set since says nothing of its age. To create under an old name does no
+    // harm; a victim of long ago that lives must not count as going, and no wall prolongs that.
+    const leftMs =
+      row.verb === 'create'
+        ? INTENT_EXPIRY_MS
+        : Math.min(row.sentAt + INTENT_EXPIRY_MS - clock.now(), INTENT_EXPIRY_MS);
     if (!fromLastTerm(row.term, term) || leftMs <= 0) {
       table.delete(row);
       return;

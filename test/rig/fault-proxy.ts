@@ -235,8 +235,14 @@ export class FaultProxy {
     if (fault && 'cut' in fault && fault.cut === 'unsent') return void socket.destroy();
     if (fault && 'delayMs' in fault) await Bun.sleep(fault.delayMs);
     if (fault && 'until' in fault) await fault.until;
+    // Who waited for a watch is gone; a write reaches the server all the same, late.
+    if (socket.destroyed && isWatch(path)) return;
     const stop = new AbortController();
-    response.on('close', () => stop.abort());
+    const close = (): void => stop.abort();
+    response.on('close', close);
+    // A response whose connection breaks doesn't always say so, and a watch would go on for ever.
+    socket.once('close', close);
+    response.on('finish', () => socket.off('close', close));
     const answer = await this.#forward(request, body, user, stop.signal);
     seen.status = answer.status;
     if (fault && 'cut' in fault) {
