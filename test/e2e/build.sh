@@ -1,15 +1,14 @@
 #!/usr/bin/env bash
 # Builds what a real node is made of into the rig's cache, keyed by the pins: containerd, its runc
-# shim and ctr from this folder's module, the kubelet from the rig's own, and the pause program.
+# shim and ctr, the kubelet of the rig's Kubernetes version, and the pause program.
 # Prints the folder of the binaries as its last line on stdout; progress goes to stderr.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-rig=$here/../rig
 containerd=github.com/containerd/containerd/v2
 version=$(sed -nE "s|^(require )?\s*$containerd (v[0-9.]+).*|\2|p" "$here/go.mod" | head -n 1)
-kubernetes=$(sed -nE "s|^\tk8s.io/kubernetes (v[0-9.]+).*|\1|p" "$rig/go.mod" | head -n 1)
+kubernetes=$(sed -nE "s|^\tk8s.io/kubernetes (v[0-9.]+).*|\1|p" "$here/kubelet/go.mod" | head -n 1)
 key=$(cat "$here/go.mod" "$here/go.sum" "$here/build.sh" "$here/pause/main.go" \
-  "$rig/go.mod" "$rig/go.sum" | sha256sum | cut -c1-16)
+  "$here/kubelet/go.mod" "$here/kubelet/go.sum" | sha256sum | cut -c1-16)
 cache=${HOLDFAST_RIG_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/holdfast-rig}
 bin=$cache/$key
 mkdir -p "$bin"
@@ -17,6 +16,10 @@ exec 9>"$cache/$key.lock"
 flock 9
 
 say() { echo "rig: $*" >&2; }
+if ! grep -q "k8s.io/kubernetes $kubernetes\b" "$here/../rig/go.mod"; then
+  say "test/e2e/kubelet/go.mod wants Kubernetes $kubernetes, test/rig/go.mod another: change both"
+  exit 1
+fi
 
 build() {
   local folder=$1 name=$2 package=$3 flags=$4 guess=$5
@@ -40,5 +43,5 @@ build "$here" containerd $containerd/cmd/containerd "-X $containerd/version.Vers
 build "$here" containerd-shim-runc-v2 $containerd/cmd/containerd-shim-runc-v2 "" "20 s"
 build "$here" ctr $containerd/cmd/ctr "-X $containerd/version.Version=$version" "20 s"
 build "$here" pause ./pause "" "5 s"
-build "$rig" kubelet k8s.io/kubernetes/cmd/kubelet "$flags" "2 min"
+build "$here/kubelet" kubelet k8s.io/kubernetes/cmd/kubelet "$flags" "2 min"
 echo "$bin"
