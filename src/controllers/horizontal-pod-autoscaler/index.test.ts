@@ -159,6 +159,16 @@ describe('a sync', () => {
     ]);
   });
 
+  test('waits while pods may be there that the cache does not show', async () => {
+    const { sync, load, informers } = setUp();
+    load('3');
+    informers.pods().complete = false;
+    const { run } = await sync(2);
+    expect([run.reads, run.wishes]).toMatchObject([[], [{ delayMs: 200 }]]);
+    informers.pods().complete = true;
+    expect((await sync(2)).to).toBe(3);
+  });
+
   test('leaves a target at zero alone', async () => {
     const { sync } = setUp();
     const { to, status } = await sync(0);

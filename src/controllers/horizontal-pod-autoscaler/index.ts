@@ -32,6 +32,7 @@ const DOWN_WINDOW_FLAG = 'horizontal-pod-autoscaler-downscale-stabilization';
 const TOLERANCE_FLAG = 'horizontal-pod-autoscaler-tolerance';
 const CPU_FLAG = 'horizontal-pod-autoscaler-cpu-initialization-period';
 const READINESS_FLAG = 'horizontal-pod-autoscaler-initial-readiness-delay';
+const CAUGHT_UP_LOOK_MS = 200;
 
 /** The passport of the horizontal pod autoscaler. */
 export const horizontalPodAutoscalerController: ControllerDefinition = {
@@ -72,7 +73,9 @@ function build(context: ControllerContext): Controller {
     if (autoscalers.lister.record(key)?.uid !== uid) pasts.delete(key);
     else selectors.restore(namespace, key, pasts.get(key, uid).selector);
   }
-  const reconcile = reconciler(deps, periodMs);
+  const caches = [autoscalers, informers.pods()];
+  const caughtUp = (): boolean => caches.every((cache) => cache.caughtUp());
+  const reconcile = reconciler(deps, periodMs, caughtUp);
   const workers = Number(flags[WORKERS_FLAG]);
   return { queues: [{ queue, workers, wishBeatsError: true, reconcile }] };
 }
@@ -114,8 +117,11 @@ function depsOf(context: ControllerContext, periodMs: number): AutoscalerDeps {
   };
 }
 
-/** An autoscaler comes again each period, whatever comes of it. */
-function reconciler(deps: AutoscalerDeps, periodMs: number) {
+/**
+ * An autoscaler comes again each period, whatever comes of it. It looks at nothing while a cache
+ * may be behind the server: with pods missing that are there, targets would be made too small.
+ */
+function reconciler(deps: AutoscalerDeps, periodMs: number, caughtUp: () => boolean) {
   const sync = new AutoscalerSync(deps);
   const problems = new Map<string, string>();
   return async (key: string, run: SyncRun): Promise<void> => {
@@ -125,6 +131,9 @@ function reconciler(deps: AutoscalerDeps, periodMs: number) {
       // A sync that was under way when it went has noted its past once more.
       deps.pasts.delete(key);
       return;
+    }
+    if (!caughtUp()) {
+      return run.again(CAUGHT_UP_LOOK_MS, 'the caches may lag behind the server');
     }
     run.again(periodMs, 'its metrics are looked at in a rhythm');
     try {
