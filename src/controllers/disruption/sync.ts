@@ -7,6 +7,7 @@ import type { SyncRun, WorkQueue } from '../../runtime/controller.ts';
 import type { Lister, PodRecord } from '../../runtime/informer/types.ts';
 import type { Logger } from '../../runtime/log.ts';
 import { referenceTo } from '../../runtime/pod-control.ts';
+import { waitsForCaches } from '../_kit/caught-up.ts';
 import { NoKindMatch } from '../_kit/scale/kinds.ts';
 import { ScaleProblem } from '../_kit/scale/scales.ts';
 import {
@@ -33,8 +34,6 @@ export interface BudgetSyncDeps {
   caughtUp(): boolean;
 }
 
-const CAUGHT_UP_LOOK_MS = 200;
-
 /** Syncs budgets one at a time. */
 export class BudgetSync {
   readonly #deps: BudgetSyncDeps;
@@ -51,9 +50,7 @@ export class BudgetSync {
   async reconcile(key: string, run: SyncRun): Promise<void> {
     const cached = this.#deps.budgets.get(key);
     if (cached === undefined) return;
-    if (!this.#deps.caughtUp()) {
-      return run.again(CAUGHT_UP_LOOK_MS, 'the caches may lag behind the server');
-    }
+    if (waitsForCaches(run, this.#deps.caughtUp)) return;
     const { kind } = POD_DISRUPTION_BUDGETS;
     const budget = { ...cached, apiVersion: apiVersionOf(POD_DISRUPTION_BUDGETS), kind };
     try {

@@ -13,6 +13,7 @@ import type {
   SyncRun,
 } from '../../runtime/controller.ts';
 import { NotYet } from '../../runtime/requeue.ts';
+import { waitsForCaches } from '../_kit/caught-up.ts';
 import { Kinds } from '../_kit/scale/kinds.ts';
 import { Scales } from '../_kit/scale/scales.ts';
 import { MetricComputer } from './compute.ts';
@@ -32,7 +33,6 @@ const DOWN_WINDOW_FLAG = 'horizontal-pod-autoscaler-downscale-stabilization';
 const TOLERANCE_FLAG = 'horizontal-pod-autoscaler-tolerance';
 const CPU_FLAG = 'horizontal-pod-autoscaler-cpu-initialization-period';
 const READINESS_FLAG = 'horizontal-pod-autoscaler-initial-readiness-delay';
-const CAUGHT_UP_LOOK_MS = 200;
 
 /** The passport of the horizontal pod autoscaler. */
 export const horizontalPodAutoscalerController: ControllerDefinition = {
@@ -132,9 +132,7 @@ function reconciler(deps: AutoscalerDeps, periodMs: number, caughtUp: () => bool
       deps.pasts.delete(key);
       return;
     }
-    if (!caughtUp()) {
-      return run.again(CAUGHT_UP_LOOK_MS, 'the caches may lag behind the server');
-    }
+    if (waitsForCaches(run, caughtUp)) return;
     run.again(periodMs, 'its metrics are looked at in a rhythm');
     try {
       await sync.reconcile(autoscaler, run);

@@ -18,6 +18,7 @@ import type {
 } from '../../runtime/controller.ts';
 import { ObjectUnavailable } from '../../runtime/informer/cache.ts';
 import type { SecretRecord } from '../../runtime/informer/types.ts';
+import { waitsForCaches } from '../_kit/caught-up.ts';
 import {
   type Decision,
   dateMs,
@@ -32,8 +33,6 @@ import { NamedByPods } from './pods.ts';
 const NAME = 'legacy-serviceaccount-token-cleaner-controller';
 const PERIOD_FLAG = 'legacy-service-account-token-clean-up-period';
 const INTERVAL_MS = 24 * 3_600_000;
-/** A token that a pod names must not go because that pod isn't known yet. */
-const CAUGHT_UP_LOOK_MS = 200;
 const NANOSECONDS_PER_MS = 1e6;
 /** The one key of the queue of rounds. */
 const ROUND = 'all tokens';
@@ -75,9 +74,8 @@ function build(context: ControllerContext): Controller {
     informers.of<ServiceAccount>(SERVICE_ACCOUNTS),
   ];
   const reconcile = async (_key: string, run: SyncRun): Promise<void> => {
-    if (!caches.every((cache) => cache.caughtUp())) {
-      return run.again(CAUGHT_UP_LOOK_MS, 'the caches may lag behind the server');
-    }
+    // A token that a pod names must not go because that pod isn't known yet.
+    if (waitsForCaches(run, () => caches.every((cache) => cache.caughtUp()))) return;
     await cleaner.round(run);
     run.again(INTERVAL_MS, 'the next round');
   };

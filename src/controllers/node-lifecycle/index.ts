@@ -12,6 +12,7 @@ import type {
   SyncRun,
 } from '../../runtime/controller.ts';
 import type { LeaseRecord, NodeRecord } from '../../runtime/informer/types.ts';
+import { waitsForCaches } from '../_kit/caught-up.ts';
 import { noScheduleChange } from './decide-node.ts';
 import { EVENT_COMPONENT } from './events.ts';
 import { NodeHealths } from './health.ts';
@@ -34,8 +35,6 @@ const THRESHOLD_FLAG = 'unhealthy-zone-threshold';
 
 const NODE_WORKERS = 8;
 const POD_WORKERS = 4;
-/** Nobody is judged by a cache that may lag behind the server. */
-const CAUGHT_UP_LOOK_MS = 200;
 /** The one key of the queues of looks and of taints. */
 const ALL = 'all nodes';
 
@@ -147,7 +146,7 @@ function build(context: ControllerContext): Controller {
     if (error !== undefined) throw error;
   };
   const look = async (run: SyncRun): Promise<void> => {
-    if (!caughtUp()) return run.again(CAUGHT_UP_LOOK_MS, 'the caches may lag behind the server');
+    if (waitsForCaches(run, caughtUp)) return;
     await monitor.look(run);
     tainter.wake((delayMs) => taints.addAfter(ALL, delayMs, 'nodes wait for a NoExecute taint'));
     run.again(periodMs, 'the next look');

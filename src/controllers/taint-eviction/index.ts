@@ -15,6 +15,7 @@ import type {
   WorkQueue,
 } from '../../runtime/controller.ts';
 import type { Informer, NodeRecord, PodRecord } from '../../runtime/informer/types.ts';
+import { waitsForCaches } from '../_kit/caught-up.ts';
 import { type Decision, decide } from './decide.ts';
 import { cancelled, marked } from './events.ts';
 import { evict, isFinal } from './evict.ts';
@@ -23,8 +24,6 @@ import { PendingEvictions } from './pending.ts';
 
 const NAME = 'taint-eviction-controller';
 const WORKERS = 8;
-/** Nobody is evicted by a cache that may lag behind the server. */
-const CAUGHT_UP_LOOK_MS = 200;
 
 /** The passport of the taint eviction controller. */
 export const taintEvictionController: ControllerDefinition = {
@@ -122,10 +121,8 @@ class TaintEvictions {
   }
 
   async reconcile(key: string, run: SyncRun): Promise<void> {
-    if (!this.#pods.caughtUp() || !this.#nodes.caughtUp()) {
-      run.again(CAUGHT_UP_LOOK_MS, 'the caches may lag behind the server');
-      return;
-    }
+    const caughtUp = (): boolean => this.#pods.caughtUp() && this.#nodes.caughtUp();
+    if (waitsForCaches(run, caughtUp)) return;
     const asked = this.#asked.delete(key);
     const pod = this.#pods.lister.record(key);
     const taints = pod && this.#nodes.lister.record(pod.nodeName)?.noExecute;
