@@ -73,6 +73,11 @@ describe('a deletion that was announced and got no answer', () => {
     expect(podWritesOf(unwanted.sync())).toEqual(['delete a']);
   });
 
+  test('is not sent again for a pod that was bound to a node which is gone', () => {
+    const server = announced({}, ['bound', 'gone'], ['waiting', 'gone', { waiting: true }]);
+    expect(podWritesOf(server.sync())).toEqual(['create n1', 'delete waiting']);
+  });
+
   test('is not sent again for a pod that may stay by now', () => {
     const server = announced({}, ['a', 'n1']);
     expect(podWritesOf(server.sync())).toEqual([]);

@@ -10,8 +10,8 @@ import {
 } from './actions.ts';
 import { nextBackoffMs, remainingMs } from './backoff.ts';
 import { failedDaemonPod, succeededDaemonPod } from './events.ts';
-import { byAge, type DaemonPod, HASH_LABEL, isUpdated, minReadySecondsOf } from './pod.ts';
-import { allowsSurge, isRolling } from './sizes.ts';
+import { byAge, type DaemonPod, HASH_LABEL, minReadySecondsOf } from './pod.ts';
+import { allowsSurge } from './sizes.ts';
 
 /** Most pods created, and most deleted, at a time. */
 export const BURST_REPLICAS = 250;
@@ -145,24 +145,41 @@ function pruneSurging(
 }
 
 /**
- * Deletions that were announced and got no answer are sent again, as far as the pods still have to
- * go: their nodes wait for it, and perhaps nobody told the server.
+ * Deletions that were announced and got no answer are sent again where the rules would ask for them
+ * anew: perhaps nobody told the server, and the nodes of these pods wait for it. Those of an update
+ * are its own affair: it counts what may be unavailable.
  */
 function unanswered(
-  { set, placements }: Knowledge,
+  known: Knowledge,
   pods: ReadonlyMap<string, readonly DaemonPod[]>,
   hash: string,
 ): PodDeletion[] {
   const because = 'its deletion was announced and got no answer';
   return [...pods].flatMap(([node, there]) => {
-    const isUnwanted = !placements.get(node)?.mayStay;
-    const isSpare = there.some(({ deleting }) => !deleting);
-    const mustGo = (pod: DaemonPod): boolean =>
-      isUnwanted ||
-      isSpare ||
-      isTerminal(pod.record) ||
-      (isRolling(set) && !isUpdated(pod, set, hash));
+    const placement = known.placements.get(node);
+    const staying = there.filter(({ deleting }) => !deleting);
+    const mustGo = (pod: DaemonPod): boolean => {
+      if (placement === undefined) return pod.record.nodeName === '';
+      if (!placement.mayStay || isTerminal(pod.record)) return true;
+      return isSpare(known, pod, staying, hash);
+    };
     return there.filter((pod) => pod.unanswered && mustGo(pod)).map((pod) => ({ pod, because }));
+  });
+}
+
+/** True if one of the staying pods makes this one superfluous. */
+function isSpare(
+  { set, now }: Knowledge,
+  pod: DaemonPod,
+  staying: readonly DaemonPod[],
+  hash: string,
+): boolean {
+  if (!allowsSurge(set)) return staying.length > 0;
+  const isNew = ({ record }: DaemonPod): boolean => record.labels[HASH_LABEL] === hash;
+  return staying.some((other) => {
+    if (isNew(other) === isNew(pod)) return true;
+    const isUp = isAvailable(other.record, minReadySecondsOf(set), now);
+    return isNew(other) && (!pod.record.ready || isUp);
   });
 }
 

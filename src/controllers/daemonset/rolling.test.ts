@@ -197,3 +197,42 @@ describe('with surge', () => {
     expect(podWritesOf(server.sync())).toEqual([]);
   });
 });
+
+describe('a deletion without an answer is sent again', () => {
+  const announced = (options: SetOptions, pods: Pods, on = nodes(2)): Server => {
+    const server = serverOf(options, pods, on);
+    server.going.add('o0-uid');
+    return server;
+  };
+
+  test('not beside a node that became unavailable meanwhile', () => {
+    const pods: Pods = [...old(1), ['new', 'n1', { hash: 'new', ready: false }]];
+    const server = announced({ maxUnavailable: 1 }, pods);
+    expect(podWritesOf(server.sync())).toEqual([]);
+    server.run('new');
+    expect(podWritesOf(server.sync())).toEqual(['delete o0']);
+  });
+
+  test('before any other, and in the place of one', () => {
+    const two = announced({ maxUnavailable: 2 }, old(4).reverse(), nodes(4));
+    expect(podWritesOf(two.sync())).toEqual(['delete o0', 'delete o3']);
+  });
+
+  test('with surge only while the new pod is available', () => {
+    const surging = { maxSurge: 1, maxUnavailable: 0 };
+    const server = announced(surging, [...old(1), ['new', 'n0', { hash: 'new', ready: false }]]);
+    server.nodes.delete('n1');
+    expect(podWritesOf(server.sync())).toEqual([]);
+    server.run('new');
+    expect(podWritesOf(server.sync())).toEqual(['delete o0']);
+  });
+
+  test('with surge on an unwanted node only while the wanted ones are served', () => {
+    const on = [node('n0', 'a:NoSchedule'), node('n1')];
+    const pods: Pods = [...old(1), ['new', 'n1', { hash: 'new', ready: false }]];
+    const server = announced({ maxSurge: 1, maxUnavailable: 0 }, pods, on);
+    expect(podWritesOf(server.sync())).toEqual([]);
+    server.run('new');
+    expect(podWritesOf(server.sync())).toEqual(['delete o0']);
+  });
+});

@@ -35,16 +35,30 @@ export function* rollingUpdate(known: Knowledge, hash: string): Steps<void> {
 }
 
 function sortPods(
-  { set }: Knowledge,
+  known: Knowledge,
   node: string,
   there: readonly DaemonPod[],
   hash: string,
 ): NodePods {
-  const staying = there.filter(({ deleting }) => !deleting);
+  const { set } = known;
+  const staying = there.filter((pod) => !pod.deleting || isAgain(known, pod, hash));
   const news = staying.filter((pod) => isUpdated(pod, set, hash));
   const olds = staying.filter((pod) => !isUpdated(pod, set, hash));
   if (news.length > 1 || olds.length > 1) return { node, excess: true };
   return { node, newPod: news[0], oldPod: olds[0], excess: false };
+}
+
+/**
+ * An old pod whose deletion was announced and got no answer: the update decides on it anew, before
+ * any other, for it may be going already.
+ */
+function isAgain({ set }: Knowledge, pod: DaemonPod, hash: string): boolean {
+  return pod.unanswered === true && !isUpdated(pod, set, hash);
+}
+
+/** Those that may be going already first, the others as they came. */
+function againFirst(pods: readonly DaemonPod[]): readonly DaemonPod[] {
+  return [...pods].sort((a, b) => Number(b.unanswered === true) - Number(a.unanswered === true));
 }
 
 function available({ set, now }: Knowledge, pod: DaemonPod): boolean {
@@ -78,7 +92,7 @@ function replacements(
   const limits = `${unavailable} nodes unavailable, ${maxUnavailable} may be`;
   return [
     ...broken.map((pod) => ({ pod, because: 'rolling update: old, and not available anyway' })),
-    ...candidates
+    ...againFirst(candidates)
       .slice(0, room)
       .map((pod) => ({ pod, because: `rolling update: old, and ${limits}` })),
   ];
@@ -106,7 +120,9 @@ function surge(
       continue;
     }
     const counted = oldPod ?? newPod;
-    if (counted !== undefined && available(known, counted)) availableNodes++;
+    // Where a pod is wanted, one that may be going already serves nobody.
+    const mayBeGoing = counted?.unanswered === true && known.placements.get(node)?.shouldRun;
+    if (counted !== undefined && available(known, counted) && !mayBeGoing) availableNodes++;
     if (oldPod === undefined) continue;
     if (newPod !== undefined) {
       if (!available(known, newPod)) surging++;
@@ -119,7 +135,7 @@ function surge(
     else remove.push({ pod: oldPod, because: `not available, and node ${node} is not wanted` });
   }
   const spare = Math.max(0, availableNodes - desired);
-  for (const pod of sunset.slice(0, spare)) {
+  for (const pod of againFirst(sunset).slice(0, spare)) {
     const because = `node ${pod.node} is not wanted, ${availableNodes} of ${desired} are served`;
     remove.push({ pod, because });
   }
