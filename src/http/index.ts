@@ -126,9 +126,12 @@ class Trust {
   }
 
   learn(published: PublishedTrust): void {
+    // All or nothing: new names of headers must not meet older authorities.
+    const clients = new Authorities([published.clientCaPem]);
+    const proxies = new Authorities([published.requestHeaderCaPem]);
     this.#published = published;
-    this.#publishedClients = new Authorities([published.clientCaPem]);
-    this.#publishedProxies = new Authorities([published.requestHeaderCaPem]);
+    this.#publishedClients = clients;
+    this.#publishedProxies = proxies;
   }
 
   /** Reads changed files again; true if any had changed. */

@@ -222,6 +222,24 @@ async function signed(given: {
   return { name, keys, pem, certificate: new X509Certificate(pem) };
 }
 
+test('what the cluster publishes counts as a whole or not at all', async () => {
+  const serving = await served({ requestHeader: NO_PROXY });
+  const proxy = await proxyCa.issue({ commonName: 'front-proxy' });
+  const requestHeader = { ...NO_PROXY, usernameHeaders: ['x-remote-user'] };
+  const published = { clientCaPem: '', requestHeaderCaPem: proxyCa.certPem, requestHeader };
+  serving.trust(published);
+  const nameOf = async (header: string): Promise<unknown> => {
+    await ask(serving, '/metrics', proxy, { [header]: 'carol' });
+    return (asked[0] as { name: string } | undefined)?.name;
+  };
+  expect(await nameOf('X-Remote-User')).toBe('carol');
+  const clientCaPem = '-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n';
+  const other = { ...requestHeader, usernameHeaders: ['x-other'] };
+  expect(() => serving.trust({ ...published, clientCaPem, requestHeader: other })).toThrow();
+  expect(await nameOf('X-Other')).toBe('system:anonymous');
+  expect(await nameOf('X-Remote-User')).toBe('carol');
+});
+
 describe('headers', () => {
   test('of the front proxy: no empty group, and a key that is escaped badly stays as it is', async () => {
     const serving = await served({});
