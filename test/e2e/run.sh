@@ -52,7 +52,11 @@ tidy() {
     touch "$work/keep"
     echo "kept: $work" >&2
   else
-    rm -rf -- "$work"
+    # Who was killed a moment ago may still write.
+    for _ in {1..20}; do
+      rm -rf -- "$work" 2> /dev/null && break
+      sleep 0.2
+    done
   fi
 }
 
@@ -80,7 +84,7 @@ inside='ip link set lo up; "$@"; exit $?'
 setpriv --pdeathsig KILL "${apart[@]}" bash -c "$inside" e2e \
   node_modules/.bin/bun test --timeout=280000 "$@" test/e2e < /dev/null &
 started=$!
-trap 'kill -KILL $started' INT TERM
+trap 'kill -KILL $started 2> /dev/null || true' INT TERM
 status=0
 wait "$started" || status=$?
 exit "$status"
