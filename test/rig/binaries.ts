@@ -7,6 +7,8 @@ export const REPOSITORY = dirname(dirname(RIG_FOLDER));
 const OTHER_SERVER = process.env.HOLDFAST_RIG_SERVER || undefined;
 /** Version of the clusters' kube-apiserver: "1.36" if no other one is asked for. */
 export const SERVER_VERSION = OTHER_SERVER ?? '1.36';
+/** "1.34": the kube-apiserver emulates that version, with the fields and kinds it had. */
+export const EMULATED_VERSION = process.env.HOLDFAST_RIG_EMULATED || undefined;
 
 /** Names of the binaries the build makes. */
 export type Binary =

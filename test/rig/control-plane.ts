@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { Api } from './api.ts';
-import { apiServerBinary, binary, kineBinary } from './binaries.ts';
+import { apiServerBinary, binary, EMULATED_VERSION, kineBinary } from './binaries.ts';
 import { Child } from './child.ts';
 import type { ClusterFiles } from './identities.ts';
 
@@ -133,6 +133,7 @@ function apiServerFlags({ files, ports, audit }: ApiServerOptions): string[] {
     '--endpoint-reconciler-type=none',
     '--enable-aggregator-routing=true',
     ...(audit ? auditFlags : []),
+    ...(EMULATED_VERSION === undefined ? [] : [`--emulated-version=${EMULATED_VERSION}`]),
   ];
 }
 

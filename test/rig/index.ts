@@ -6,6 +6,7 @@ export {
   type Binary,
   binariesFolder,
   binary,
+  EMULATED_VERSION,
   REPOSITORY,
   RIG_FOLDER,
   SERVER_VERSION,

@@ -21,18 +21,17 @@ const KEEPINGS: readonly string[] = ['compare', 'write', 'live'];
 /** Objects nested deeper than this stand on one line. */
 const DEPTH_MAX = 4;
 
+/** Set, each makes clusters of another make than those that the files come from. */
+const OTHER_MAKES = ['HOLDFAST_RIG_STORAGE', 'HOLDFAST_RIG_SERVER', 'HOLDFAST_RIG_EMULATED'];
+
 /** As HOLDFAST_REFERENCE says; a rig of another make is always compared live. */
 export function keeping(env: Readonly<Record<string, string | undefined>> = process.env): Keeping {
-  const {
-    HOLDFAST_REFERENCE: told,
-    HOLDFAST_RIG_STORAGE: storage,
-    HOLDFAST_RIG_SERVER: server,
-  } = env;
+  const told = env.HOLDFAST_REFERENCE;
   if (told !== undefined && !KEEPINGS.includes(told)) {
     throw new Error(`HOLDFAST_REFERENCE=${told}: must be one of ${KEEPINGS.join(', ')}`);
   }
   if (told !== undefined) return told as Keeping;
-  return storage || server ? 'live' : 'compare';
+  return OTHER_MAKES.some((name) => env[name]) ? 'live' : 'compare';
 }
 
 /** The version of the reference manager that the rig builds. */

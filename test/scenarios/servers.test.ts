@@ -1,6 +1,6 @@
 /** The clusters run the API server that was asked for, and know what it has. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { type Cluster, SERVER_VERSION, startCluster } from '../rig/index.ts';
+import { type Cluster, EMULATED_VERSION, SERVER_VERSION, startCluster } from '../rig/index.ts';
 import { canPlay } from './servers.ts';
 
 setDefaultTimeout(120_000);
@@ -15,9 +15,11 @@ afterAll(() => cluster?.stop());
 
 test(`the API server is of version ${SERVER_VERSION}`, async () => {
   const answer = await cluster.api.raw('/version');
-  const { major, minor, gitVersion } = (await answer.json()) as Record<string, string>;
-  expect(`${major}.${minor}`).toBe(SERVER_VERSION);
-  expect(gitVersion).toStartWith(`v${SERVER_VERSION}.`);
+  const found = (await answer.json()) as Record<string, string>;
+  expect(`${found.major}.${found.minor}`).toBe(SERVER_VERSION);
+  expect(found.gitVersion).toStartWith(`v${SERVER_VERSION}.`);
+  const emulated = `${found.emulationMajor}.${found.emulationMinor}`;
+  expect(emulated).toBe(EMULATED_VERSION ?? SERVER_VERSION);
 });
 
 test('a scenario is left out on servers that are older than what it is about', () => {
