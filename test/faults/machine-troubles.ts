@@ -26,8 +26,20 @@ async function die(scene: Scene): Promise<void> {
 
 function overwrite(path: string, from: number, bytes: number): void {
   const content = readFileSync(path);
-  content.fill(GARBAGE, from, from + bytes);
+  content.fill(GARBAGE, Math.min(from, content.length), Math.min(from + bytes, content.length));
   writeFileSync(path, content);
+}
+
+/** Everything is in the file itself, so that what is done to it matters. */
+function foldIn(path: string): void {
+  const client = new Database(path);
+  try {
+    client.run('PRAGMA wal_checkpoint(TRUNCATE)');
+  } catch {
+    // It was damaged before, and its process died before it had noticed.
+  } finally {
+    client.close();
+  }
 }
 
 /** A state file in the hands of a dead process, and something that is done to it. */
@@ -35,7 +47,10 @@ function damaged(damage: (scene: Scene, path: string) => void): Trouble {
   return async (scene) => {
     await die(scene);
     const path = fileOf(scene);
-    if (existsSync(path)) damage(scene, path);
+    if (existsSync(path)) {
+      foldIn(path);
+      damage(scene, path);
+    }
     await scene.line.restart();
     await lasting(scene, 0, 1_500);
   };

@@ -3,8 +3,8 @@
 /** Words of faults in our own code, and of files used in a way that SQLite forbids. */
 const BROKEN =
   /TypeError|ReferenceError|RangeError|SyntaxError|AssertionError|Unhandled|uncaught|constraint failed|Segmentation|panic|Dropping the key/i;
-/** Answers that tell of a wrong request. */
-const WRONG = [400, 403, 405, 406, 413, 415, 422];
+/** Answers that tell of a wrong request. 403 is also what a server says that has just started. */
+const WRONG = [400, 405, 406, 413, 415, 422];
 
 interface Answered {
   readonly method: string;
