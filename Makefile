@@ -88,7 +88,7 @@ bench: need-all $(BINARY) ## Measure Holdfast against the reference manager (ARG
 	@$(BUN) scripts/bench.ts $(ARGS)
 
 .PHONY: release
-release: need-node $(STAMP) ## Binaries and packages for all machines, with checksums and contents, in dist/release
+release: need-node $(STAMP) ## Binaries and packages for all machines, with checksums and contents, in dist/release (ARGS="--only linux-amd64": one)
 	@scripts/need.sh dpkg-deb=1.19
 	@$(BUN) scripts/release.ts $(ARGS)
 

@@ -43,6 +43,7 @@ async function startMs(binary: string): Promise<number> {
 }
 
 async function makeTarget(target: Target, from: Sources): Promise<readonly Figures[]> {
+  console.log(`making ${target.name} (a minute or two)`);
   const runtime = await fetchRuntime(target.runtime, RUNTIMES);
   const { binary, metafile } = await compile(target, runtime, join(WORK, target.name), from);
   const file = `holdfast-${from.version}-${target.name}`;

@@ -65,6 +65,12 @@ export function controlText(version: string, architecture: DebArchitecture, kib:
   ].join('\n');
 }
 
+/** How it is installed, takes over and gives back stands only there; its links lead beside it. */
+function readmeInPackage(): string {
+  const text = readFileSync(join(ROOT, 'README.md'), 'utf8');
+  return text.replaceAll(/\]\((?:docs|packaging)\//g, '](');
+}
+
 function put(root: string, from: string, to: string, mode = 0o644): void {
   const target = join(root, to);
   mkdirSync(dirname(target), { recursive: true });
@@ -86,6 +92,7 @@ async function fill(root: string, options: DebOptions): Promise<void> {
   for (const name of ['operating.md', 'state.md', 'differences.md']) {
     put(root, join(ROOT, 'docs', name), `${DOC}/${name}`);
   }
+  write(root, `${DOC}/README.md`, readmeInPackage());
   put(root, join(ROOT, 'LICENSE'), `${DOC}/copyright`);
   for (const folder of ['kubernetes', 'monitoring']) {
     cpSync(join(PACKAGING, folder), join(root, DOC, folder), { recursive: true });

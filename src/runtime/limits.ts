@@ -78,6 +78,8 @@ export const EXPLAIN_JOURNAL_ROWS_MAX = 50;
 export const EXPLAIN_JOURNAL_LOOK_MAX = 2_000;
 /** How many relatives a sentence names. */
 export const EXPLAIN_NAMED_MAX = 5;
+/** Of so many of the objects that it owns (a Deployment's ReplicaSets) the pods are looked at too. */
+export const EXPLAIN_BELOW_OWNERS_MAX = 10;
 
 /** How often at most the writer notes in the file what it has written. */
 export const WRITES_NOTED_INTERVAL_MS = 10 * 60_000;

@@ -152,7 +152,7 @@ export class Manager {
       controllers: this.#hosts.length,
       term: lead.term,
       seamless,
-      afterMs: clock.monotonic() - startedAt,
+      afterMs: Math.round(clock.monotonic() - startedAt),
     });
     for (const host of this.#hosts) void this.#startHost(host, signal, random.next());
     if (seamless) void this.#dropRemembered(resources, signal);

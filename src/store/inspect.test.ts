@@ -158,10 +158,11 @@ describe('the inspector', () => {
     await shut();
   });
 
-  test('finds resources by id, plural and kind', async () => {
+  test('finds resources by id, plural, kind and short name', async () => {
     const { dir, shut } = await filledStore();
     const inspect = openInspector(dir);
-    for (const word of ['deployments.apps', 'deployments', 'deployment', 'Deployment']) {
+    const words = ['deployments.apps', 'deployments', 'Deployment', 'Deployment.apps', 'deploy'];
+    for (const word of words) {
       expect(inspect.resolveResource(word)).toEqual(['deployments.apps']);
     }
     expect(inspect.resolveResource('Node')).toEqual(['nodes']);

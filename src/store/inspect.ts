@@ -19,8 +19,8 @@ import type {
   OwnWriteRow,
   WorkRow,
 } from '../runtime/ports.ts';
-import { pluralsOf } from '../runtime/subjects.ts';
 import { closeConnection, describeError } from './connection.ts';
+import { resolveResource } from './explain/resource-words.ts';
 import { type ExplainOptions, type Explanation, explainObject } from './explain/rows.ts';
 import { type CheckReport, checkFile, type StoreStats, statsOf } from './inspect-check.ts';
 import { unknownMigration } from './migrate.ts';
@@ -122,7 +122,7 @@ export interface Inspector {
   /** What the last process that wrote the file counted, as it noted it last. */
   notedWrites(): NotedWrites | undefined;
   explain(resource: string, key: string, options?: ExplainOptions): Explanation;
-  /** Ids of the resources that a word may mean: "deployments.apps", "deployments", "Deployment". */
+  /** Ids of the resources that a word may mean: "deployments.apps", "Deployment", "deploy". */
   resolveResource(word: string): string[];
   close(): void;
 }
@@ -346,12 +346,4 @@ function knownResources(db: Drizzle): string[] {
   const cached = db.selectDistinct({ resource: objects.resource }).from(objects).all();
   const watched = db.select({ resource: resumePoints.resource }).from(resumePoints).all();
   return [...new Set([...cached, ...watched].map((row) => row.resource))].sort();
-}
-
-/** Resource ids out of `known` that a word may mean: an id, a plural, or a kind in any case. */
-export function resolveResource(known: readonly string[], word: string): string[] {
-  const asked = word.toLowerCase();
-  if (known.includes(asked)) return [asked];
-  const plurals = pluralsOf(word);
-  return known.filter((id) => plurals.includes(id.split('.')[0] ?? ''));
 }

@@ -143,6 +143,7 @@ describe('the Debian package', () => {
       expect(line('usr/lib/systemd/system/holdfast.service')).toStartWith('-rw-r--r-- root/root');
       expect(line('usr/share/doc/holdfast/licences.txt')).toStartWith('-rw-r--r-- root/root');
       expect(line('usr/share/doc/holdfast/kubernetes/rbac.yaml')).not.toBe('');
+      expect(line('usr/share/doc/holdfast/README.md')).toStartWith('-rw-r--r-- root/root');
       expect(line('usr/share/bash-completion/completions/holdfast')).not.toBe('');
       const conffiles = Bun.spawnSync(['dpkg-deb', '-I', deb, 'conffiles']).stdout.toString();
       expect(conffiles).toBe('/etc/holdfast/config.yaml\n');

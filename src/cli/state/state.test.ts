@@ -292,11 +292,13 @@ Journal, newest first
   2026-01-01T00:00:00Z replicaset-controller default/web-abc: ok in 12 ms, because 3 pods wanted, 2 there
       create pods default/web-abc-q: ok, because one is missing
 `);
-    const owner = await runLine(['state', 'explain', 'deploy/default/web', `--state-dir=${dir}`]);
-    expect(owner.err).toBe(
-      'Error: no cached resource is called "deploy"; ' +
-        'valid are deployments.apps, pods, replicasets.apps\n',
+    const none = await runLine(['state', 'explain', 'sts/default/web', `--state-dir=${dir}`]);
+    expect(none.err).toBe(
+      'Error: "sts" is statefulsets.apps, which is not cached; ' +
+        'valid are deployments.apps (deploy), pods (po), replicasets.apps (rs)\n',
     );
+    const short = await data(dir, 'explain', 'deploy/default/web');
+    expect(short.dependents[0].key).toBe('default/web-abc');
     const deployment = await data(dir, 'explain', 'Deployment/default/web');
     expect(deployment.dependents[0].key).toBe('default/web-abc');
     const gone = await runLine(['state', 'explain', 'pods/default/x', `--state-dir=${dir}`]);
@@ -468,6 +470,7 @@ Journal, newest first
       ['state', 'explain', 'pods'],
       '"pods" names no object; valid is KIND/NAMESPACE/NAME or KIND/NAME',
     ],
+    [['state', 'explain', 'po/x'], '"po/x" lacks the namespace; valid is po/NAMESPACE/x'],
     [['state', 'explain', 'a/b/c/d'], '"a/b/c/d" names no object; valid is'],
     [['state', 'objects', 'pods/default/x'], 'pods default/x is not cached'],
     [['state', 'objects', 'nope'], 'no cached resource is called "nope"; valid are pods'],

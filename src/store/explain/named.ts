@@ -1,5 +1,6 @@
-/** Which object a word means: "deployment/default/web", "node/worker-1". */
+/** Which object a word means: "deployment/default/web", "deploy/default/web", "node/worker-1". */
 import type { Inspector } from '../inspect.ts';
+import { builtInNamed, isNamespaced, shortNameOf } from './resource-words.ts';
 
 /** An object as a word names it, or why it names none. */
 export type Named =
@@ -8,7 +9,7 @@ export type Named =
 
 type Known = Pick<Inspector, 'resolveResource' | 'watches'>;
 
-/** The one resource that a word means: an id, a plural, or a kind in any case. */
+/** The one resource that a word means: an id, a plural, a kind or a short name, in any case. */
 export function resourceNamed(
   inspector: Known,
   word: string,
@@ -19,18 +20,39 @@ export function resourceNamed(
   if (ids.length > 1) {
     return { problem: `${JSON.stringify(word)} may mean ${ids.join(' or ')}; say which` };
   }
-  const known = inspector.watches(0).map(({ resource }) => resource);
+  const known = inspector.watches(0).map(({ resource }) => withShortName(resource));
   const valid = known.length === 0 ? 'none: nothing is cached yet' : known.join(', ');
-  return { problem: `no cached resource is called ${JSON.stringify(word)}; valid are ${valid}` };
+  const builtIn = builtInNamed(word);
+  const found =
+    builtIn === undefined
+      ? `no cached resource is called ${JSON.stringify(word)}`
+      : `${JSON.stringify(word)} is ${builtIn}, which is not cached`;
+  return { problem: `${found}; valid are ${valid}` };
+}
+
+function withShortName(resource: string): string {
+  const short = shortNameOf(resource);
+  return short === undefined ? resource : `${resource} (${short})`;
 }
 
 /** Resource and key of "KIND/NAME" or "KIND/NAMESPACE/NAME". */
 export function objectNamed(inspector: Known, word: string): Named {
   const [kind = '', ...rest] = word.split('/');
+  const shown = JSON.stringify(word);
   if (kind === '' || rest.length > 2 || rest.length === 0 || rest.includes('')) {
-    const found = JSON.stringify(word);
-    return { problem: `${found} names no object; valid is KIND/NAMESPACE/NAME or KIND/NAME` };
+    return { problem: `${shown} names no object; valid is KIND/NAMESPACE/NAME or KIND/NAME` };
   }
   const named = resourceNamed(inspector, kind);
-  return 'problem' in named ? named : { resource: named.resource, key: rest.join('/') };
+  if ('problem' in named) return named;
+  const { resource } = named;
+  const namespaced = isNamespaced(resource);
+  const name = rest.at(-1) ?? '';
+  if (namespaced === true && rest.length === 1) {
+    const valid = `${kind}/NAMESPACE/${name}`;
+    return { problem: `${shown} lacks the namespace; valid is ${valid}` };
+  }
+  if (namespaced === false && rest.length === 2) {
+    return { problem: `${shown}: ${resource} have no namespace; valid is ${kind}/${name}` };
+  }
+  return { resource, key: rest.join('/') };
 }

@@ -2,7 +2,11 @@
 import { and, desc, eq, gt, gte, like, lt, or, sql } from 'drizzle-orm';
 import { parseJson } from '../../api/json.ts';
 import type { KubeObject } from '../../api/types/index.ts';
-import { EXPLAIN_JOURNAL_ROWS_MAX, EXPLAIN_RELATIVES_MAX } from '../../runtime/limits.ts';
+import {
+  EXPLAIN_BELOW_OWNERS_MAX,
+  EXPLAIN_JOURNAL_ROWS_MAX,
+  EXPLAIN_RELATIVES_MAX,
+} from '../../runtime/limits.ts';
 import type {
   ExpectationRow,
   IntentRow,
@@ -24,6 +28,10 @@ import {
   work,
 } from '../schema.ts';
 import type { Drizzle } from '../statements.ts';
+import { lacksSomething, needsNoPod } from './sight.ts';
+
+/** What a workload may own that makes the pods. */
+const POD_MAKERS: ReadonlySet<string> = new Set(['jobs.batch', 'replicasets.apps']);
 
 /** An owner or a dependent of the object. */
 export interface Relative {
@@ -46,6 +54,8 @@ export interface Explanation {
   /** At most EXPLAIN_RELATIVES_MAX; `moreDependents` if there are more. */
   readonly dependents: readonly Relative[];
   readonly moreDependents: boolean;
+  /** What it owns, and what that owns, as far as it fails or lacks something. */
+  readonly below: readonly Below[];
   readonly work: readonly WorkRow[];
   readonly expectations: readonly ExpectationRow[];
   readonly intents: readonly IntentRow[];
@@ -55,6 +65,15 @@ export interface Explanation {
   readonly journal: readonly JournalEntry[];
   /** How far each cache is that the rows above speak of, the object's own first. */
   readonly points: readonly ResumePoint[];
+}
+
+/** An object below another one that fails or lacks something. */
+export interface Below {
+  readonly resource: string;
+  readonly key: string;
+  readonly object: KubeObject;
+  /** Its keys that fail. */
+  readonly failing: readonly WorkRow[];
 }
 
 /** For who must not take long: the process itself, which explains on its main thread. */
@@ -99,11 +118,42 @@ export function explainObject(
     owners: object === undefined ? [] : ownersOf(db, object),
     dependents: shown.map((each) => relativeOf(db, each.resource, each.key)),
     moreDependents: dependents.length > shown.length,
+    below: belowOf(db, shown, found),
     work: workOf(db, about),
     ...waited,
     journal: journalOf(db, about, journalRows),
     points: [...new Set([resource, ...others])].flatMap((each) => pointOf(db, each)),
   };
+}
+
+type Place = { readonly resource: string; readonly key: string };
+
+/** Children, and the children of those that make pods: a Deployment's pods are its grandchildren. */
+function belowOf(
+  db: Drizzle,
+  children: readonly Place[],
+  dependentsOf: NonNullable<ExplainOptions['dependentsOf']>,
+): Below[] {
+  const seen = children.flatMap((place) => seenAt(db, place));
+  const makers = seen.filter(
+    ({ resource, object }) => POD_MAKERS.has(resource) && !needsNoPod(object),
+  );
+  const pods = makers
+    .slice(0, EXPLAIN_BELOW_OWNERS_MAX)
+    .flatMap(({ object }) => dependentsOf(object.metadata.uid ?? '', EXPLAIN_RELATIVES_MAX))
+    .flatMap((place) => seenAt(db, place));
+  return [...seen, ...pods].filter(
+    ({ resource, object, failing }) => failing.length > 0 || lacksSomething(resource, object),
+  );
+}
+
+function seenAt(db: Drizzle, { resource, key }: Place): Below[] {
+  const row = find(db, resource, key);
+  if (row === undefined) return [];
+  const failing = workOf(db, { resource, key, uid: row.uid }).filter(
+    ({ failures }) => failures > 0,
+  );
+  return [{ resource, key, object: parseJson<KubeObject>(row.json), failing }];
 }
 
 function find(db: Drizzle, resource: string, key: string) {

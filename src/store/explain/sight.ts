@@ -26,7 +26,7 @@ const KINDS: ReadonlyMap<string, string> = new Map(
 
 /** Conditions that are trouble when they are True; all others are when they are False. */
 const BAD_WHEN_TRUE =
-  /^(Failed|FailureTarget|ReplicaFailure|Suspended|.*Pressure|NetworkUnavailable|DisruptionTarget|.*Failure|.*Remaining)$/;
+  /^(Failed|FailureTarget|ReplicaFailure|Suspended|.*Pressure|NetworkUnavailable|DisruptionTarget|ScalingLimited|.*Failure|.*Remaining)$/;
 
 /** The kind of an object, or of its resource; the resource's id where neither is known. */
 export function kindOf(resource: string, object?: KubeObject): string {
@@ -127,10 +127,11 @@ function podText(spec: Record<string, unknown>, status: Record<string, unknown>)
   const node = typeof spec.nodeName === 'string' ? `on node ${spec.nodeName}` : 'on no node yet';
   const states = Array.isArray(status.containerStatuses) ? status.containerStatuses : [];
   const stuck = states.flatMap(
-    (each: { name?: string; state?: { waiting?: { reason?: string } } }) =>
-      each.state?.waiting?.reason === undefined
-        ? []
-        : [`${each.name} (${each.state.waiting.reason})`],
+    ({ name, state }: { name?: string; state?: { waiting?: Partial<Condition> } }) => {
+      const { reason, message } = state?.waiting ?? {};
+      if (reason === undefined) return [];
+      return [`${name} (${reason}${message ? `: ${message.trim()}` : ''})`];
+    },
   );
   const waiting = stuck.length === 0 ? '' : `; containers wait: ${stuck.join(', ')}`;
   return `It is ${status.phase ?? 'without a phase'} ${node}${waiting}.`;
@@ -153,9 +154,46 @@ function conditionsOf({ status }: Loose): Condition[] {
 /** A Job or pod that has ended well is not Ready either, and that is no trouble. */
 function troubleOf(loose: Loose): Condition[] {
   if (loose.status?.phase === 'Succeeded') return [];
-  return conditionsOf(loose).filter(({ type, status, reason }) =>
+  const trouble = conditionsOf(loose).filter(({ type, status, reason }) =>
     BAD_WHEN_TRUE.test(type)
       ? status === 'True'
       : status === 'Unknown' || (status === 'False' && reason !== 'TooFewReplicas'),
   );
+  const ready = trouble.find(({ type }) => type === 'Ready');
+  // Ready says the same again, with its reason.
+  return trouble.filter(
+    ({ type, reason }) => type !== 'ContainersReady' || reason !== ready?.reason,
+  );
+}
+
+/** True for what is not (yet) as its spec wants it, by its own word. */
+export function lacksSomething(resource: string, object: KubeObject): boolean {
+  const loose = object as KubeObject & Loose;
+  const { spec = {}, status = {} } = loose;
+  const wanted = count(spec.replicas ?? 1);
+  if (troubleOf(loose).length > 0) return true;
+  switch (resource) {
+    case 'deployments.apps':
+      return count(status.readyReplicas) < wanted || count(status.updatedReplicas) < wanted;
+    case 'replicasets.apps':
+    case 'statefulsets.apps':
+    case 'replicationcontrollers':
+      return count(status.readyReplicas) < wanted;
+    case 'daemonsets.apps':
+      return count(status.numberReady) < count(status.desiredNumberScheduled);
+    case 'jobs.batch':
+      return count(status.failed) > 0 && !isComplete(loose);
+    default:
+      return false;
+  }
+}
+
+/** True for what needs no pod (any more): an old ReplicaSet, a Job that is complete. */
+export function needsNoPod(object: KubeObject): boolean {
+  const loose = object as KubeObject & Loose;
+  return isComplete(loose) || (loose.spec?.replicas === 0 && count(loose.status?.replicas) === 0);
+}
+
+function isComplete(loose: Loose): boolean {
+  return conditionsOf(loose).some(({ type, status }) => type === 'Complete' && status === 'True');
 }

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { keyOfIdentity } from '../../controllers/garbage-collector/identity.ts';
-import type { StorePort } from '../../runtime/ports.ts';
+import type { ObjectRow, StorePort } from '../../runtime/ports.ts';
 import { toldText } from '../../runtime/told.ts';
 import { openInspector, tell } from '../index.ts';
 import {
@@ -85,7 +85,7 @@ describe('what is told about an object', () => {
   });
 
   test('the garbage collector knows objects by kind and UID', async () => {
-    const row = objectRow('replicasets.apps', 'default/web');
+    const row = objectRow('replicasets.apps', 'default/web', '1', { spec: { replicas: 0 } });
     const identity = { apiVersion: 'apps/v1', kind: 'ReplicaSet', namespace: 'default' };
     const fill = (uid: string) => (store: StorePort) => {
       store.objects.put(row);
@@ -147,7 +147,141 @@ describe('what is told about an object', () => {
       'It owns 8 Pods (1 Pending, 7 Running): default/web-0, default/web-1, default/web-2, ' +
         'default/web-3, default/web-4 and 3 more.',
     );
-    expect(text).toContain('Nothing is awaited and no queue holds it');
+    expect(text).toContain(
+      'Nothing is awaited and no queue holds it: Holdfast has done what it can, and looks again',
+    );
+  });
+
+  const owned = (row: ObjectRow, owner: ObjectRow): ObjectRow => {
+    const object = JSON.parse(row.json);
+    object.metadata.ownerReferences = [{ apiVersion: 'apps/v1', kind: 'X', uid: owner.uid }];
+    return { ...row, json: JSON.stringify(object) };
+  };
+  const replicas = (wanted: number, ready: number) => ({
+    spec: { replicas: wanted },
+    status: { replicas: wanted, updatedReplicas: wanted, readyReplicas: ready },
+  });
+  const web = (ready: number) =>
+    objectRow('deployments.apps', 'default/web', '1', {
+      kind: 'Deployment',
+      ...replicas(2, ready),
+    });
+  const made = { kind: 'ReplicaSet' };
+
+  test('of a stuck Deployment the pods that are to blame are told', async () => {
+    const owner = web(0);
+    const old = objectRow('replicasets.apps', 'default/web-old', '1', {
+      ...made,
+      ...replicas(0, 0),
+    });
+    const fresh = objectRow('replicasets.apps', 'default/web-new', '1', {
+      ...made,
+      ...replicas(1, 0),
+    });
+    const pod = objectRow('pods', 'default/web-new-x', '1', {
+      kind: 'Pod',
+      spec: { nodeName: 'n' },
+      status: {
+        phase: 'Pending',
+        conditions: [
+          { type: 'ContainersReady', status: 'False', reason: 'ContainersNotReady' },
+          { type: 'Ready', status: 'False', reason: 'ContainersNotReady' },
+        ],
+        containerStatuses: [
+          { name: 'c', state: { waiting: { reason: 'ErrImagePull', message: 'no such image' } } },
+        ],
+      },
+    });
+    const { verdict, sentences } = await told('deployments.apps', 'default/web', (store) => {
+      store.objects.put(owner);
+      store.objects.put(owned(old, owner));
+      store.objects.put(owned(fresh, owner));
+      store.objects.put(owned(pod, fresh));
+    });
+    expect(verdict).toBe('waiting');
+    expect(sentences.filter((each) => each.includes('below it'))).toEqual([
+      'ReplicaSet default/web-new below it: it wants 1 replica: 1 there, 1 up to date, 0 ready.',
+      'Pod default/web-new-x below it: it is Pending on node n; containers wait: c (ErrImagePull: ' +
+        'no such image); it says of itself: Ready is False (ContainersNotReady).',
+    ]);
+    expect(sentences.join(' ')).not.toContain('as it should be');
+  });
+
+  test('what fails below it makes it fail', async () => {
+    const owner = web(0);
+    const set = objectRow('replicasets.apps', 'default/web-new', '1', {
+      ...made,
+      ...replicas(0, 0),
+    });
+    const { verdict, text } = await told('deployments.apps', 'default/web', (store) => {
+      store.objects.put(owner);
+      store.objects.put(owned(set, owner));
+      store.work.put(failing('replicaset', 'default/web-new', 'exceeded quota'));
+    });
+    expect(verdict).toBe('failing');
+    expect(text).toContain(
+      'replicaset-controller has failed on ReplicaSet default/web-new below it 4 times in a row, ' +
+        'last with: exceeded quota. It is tried again in 30s',
+    );
+    expect(text).not.toContain('no queue holds it');
+  });
+
+  test('of many that lack something five are named', async () => {
+    const owner = objectRow('daemonsets.apps', 'default/agent');
+    const { sentences } = await told('daemonsets.apps', 'default/agent', (store) => {
+      store.objects.put(owner);
+      const status = { conditions: [{ type: 'Ready', status: 'False' }] };
+      for (let i = 0; i < 7; i++) {
+        store.objects.put(owned(objectRow('pods', `default/agent-${i}`, '1', { status }), owner));
+      }
+    });
+    const below = sentences.filter((each) => each.includes('below it'));
+    expect([below.length, below.at(-1)]).toEqual([6, '2 more below it lack something.']);
+  });
+
+  test.each([
+    ['ready', 'deployments.apps', replicas(2, 2), 'quiet'],
+    ['not ready', 'statefulsets.apps', replicas(2, 1), 'waiting'],
+    [
+      'not updated',
+      'deployments.apps',
+      {
+        spec: { replicas: 2 },
+        status: { readyReplicas: 2, updatedReplicas: 1 },
+      },
+      'waiting',
+    ],
+    [
+      'not on each node',
+      'daemonsets.apps',
+      {
+        status: { desiredNumberScheduled: 2, numberReady: 1 },
+      },
+      'waiting',
+    ],
+    ['trying again', 'jobs.batch', { status: { failed: 1 } }, 'waiting'],
+    [
+      'complete at last',
+      'jobs.batch',
+      {
+        status: { failed: 1, conditions: [{ type: 'Complete', status: 'True' }] },
+      },
+      'quiet',
+    ],
+    [
+      'within its bounds',
+      'horizontalpodautoscalers.autoscaling',
+      {
+        status: { conditions: [{ type: 'ScalingLimited', status: 'False' }] },
+      },
+      'quiet',
+    ],
+  ] as const)('%s: %s', async (_name, resource, parts, expected) => {
+    const { verdict, text } = await told(resource, 'default/a', (store) => {
+      store.objects.put(objectRow(resource, 'default/a', '1', parts));
+    });
+    expect(verdict).toBe(expected);
+    expect(text.includes('as it should be')).toBe(expected === 'quiet');
   });
 
   test('deletion, finalizers, conditions that are trouble', async () => {

@@ -14,7 +14,7 @@ import type { Told, ToldRelative } from '../../runtime/told.ts';
 import type { JournalEntry } from '../inspect.ts';
 import { evidenceOf } from './evidence.ts';
 import type { Explanation, Relative } from './rows.ts';
-import { kindOf, sightOf } from './sight.ts';
+import { kindOf, lacksSomething, sightOf } from './sight.ts';
 
 /** The same facts in sentences, the worst first, with the rows below as evidence. `now` in ms. */
 export function tell(found: Explanation, now: number): Told {
@@ -28,6 +28,7 @@ export function tell(found: Explanation, now: number): Told {
       ...failures,
       ...seenSentences(found, now),
       ...familySentences(found),
+      ...belowSentences(found, now),
       ...(waits.length > 0 ? waits : quietSentences(found, failures)),
       ...lastSentences(found, now),
     ],
@@ -51,12 +52,13 @@ function relativesOf(
 }
 
 function verdictOf(
-  { object, journal }: Explanation,
+  found: Explanation,
   failures: readonly string[],
   waits: readonly string[],
 ): Told['verdict'] {
-  if (failures.length > 0) return 'failing';
-  if (waits.length > 0) return 'waiting';
+  const { object, journal, below } = found;
+  if (failures.length > 0 || below.some(({ failing }) => failing.length > 0)) return 'failing';
+  if (waits.length > 0 || isLacking(found)) return 'waiting';
   return object === undefined && journal.length === 0 ? 'unknown' : 'quiet';
 }
 
@@ -114,14 +116,14 @@ function dueSentence(at: number, now: number): string {
   return at <= now ? 'now' : `${dueText(at, now)} (at ${momentText(at)})`;
 }
 
-function failureSentences(work: readonly WorkRow[], now: number): string[] {
+function failureSentences(work: readonly WorkRow[], now: number, what = 'it'): string[] {
   return work
     .filter(({ failures }) => failures > 0)
     .map((row) => {
       const times = row.failures === 1 ? 'once' : `${row.failures} times in a row`;
       const why = row.lastError === '' ? '' : `, last with: ${oneLine(row.lastError)}`;
       const next = row.dirty && row.dueAt === 0 ? 'now' : dueSentence(row.dueAt, now);
-      return `${whoOf(row)} has failed on it ${times}${why}. It is tried again ${next}.`;
+      return `${whoOf(row)} has failed on ${what} ${times}${why}. It is tried again ${next}.`;
     });
 }
 
@@ -183,8 +185,43 @@ function ownWriteSentence(row: OwnWriteRow, { points }: Explanation): string[] {
   ];
 }
 
-function quietSentences({ object }: Explanation, failures: readonly string[]): string[] {
-  if (object === undefined || failures.length > 0) return [];
+function isLacking({ resource, object }: Explanation): boolean {
+  return object !== undefined && lacksSomething(resource, object);
+}
+
+/** What fails and what lacks something below it, the failing first. */
+function belowSentences({ below }: Explanation, now: number): string[] {
+  const failing = below.flatMap(({ resource, key, object, failing: rows }) =>
+    failureSentences(rows, now, `${kindOf(resource, object)} ${key} below it`),
+  );
+  const lacking = below
+    .filter(({ resource, object }) => lacksSomething(resource, object))
+    .map(({ resource, key, object }) => {
+      const sight = sightOf(resource, object, now).map(asClause).join('; ');
+      return `${kindOf(resource, object)} ${key} below it: ${oneLine(sight)}.`;
+    });
+  const named = (sentences: readonly string[], what: string): string[] => {
+    const rest = sentences.length - EXPLAIN_NAMED_MAX;
+    const more = rest > 0 ? [`${rest} more below it ${what}.`] : [];
+    return [...sentences.slice(0, EXPLAIN_NAMED_MAX), ...more];
+  };
+  return [...named(failing, 'fail'), ...named(lacking, 'lack something')];
+}
+
+/** "It is Pending." as a part of a sentence. */
+function asClause(sentence: string): string {
+  return sentence.replace(/^It /, 'it ').replace(/\.$/, '');
+}
+
+function quietSentences(found: Explanation, failures: readonly string[]): string[] {
+  if (found.object === undefined || failures.length > 0) return [];
+  if (found.below.some(({ failing }) => failing.length > 0)) return [];
+  if (isLacking(found)) {
+    return [
+      'Nothing is awaited and no queue holds it: Holdfast has done what it can, and looks again ' +
+        'when something of this changes.',
+    ];
+  }
   return ['Nothing is awaited and no queue holds it: for Holdfast it is as it should be.'];
 }
 
