@@ -10,7 +10,7 @@ import { OBSTACLE } from './machine.ts';
 import { daemonSetOnEachNode, deploymentRollsOver, statefulSetInOrder } from './rollouts.ts';
 import { play, type Stage, setStage } from './stage.ts';
 
-setDefaultTimeout(280_000);
+setDefaultTimeout(600_000);
 
 if (OBSTACLE !== '') console.log(`skipped: containers on real nodes (${OBSTACLE})`);
 

@@ -52,7 +52,9 @@ async function settle({ world }: Stage): Promise<void> {
   await world.create(service('moving'));
   await world.create(deployment(4, { selector, template }, 'moving'));
   await world.create(statefulSet('solo', 1, server('solo', '1', leaving())));
-  await world.create(daemonSet('warden', server('warden', '1')));
+  // Of itself a DaemonSet's pod stays on a node that is silent, not on one that is said to be off.
+  const staying = [{ key: OUT_OF_SERVICE.key, operator: 'Exists' }];
+  await world.create(daemonSet('warden', server('warden', '1', { tolerations: staying })));
   await world.rolledOut('moving');
   await world.until('statefulsets', 'solo', ({ status }) => status?.readyReplicas === 1);
   await world.until('daemonsets', 'warden', ({ status }) => status?.numberReady === 2);
@@ -138,6 +140,8 @@ export async function nodeIsLost(stage: Stage): Promise<void> {
   await world.until('daemonsets', 'warden', ({ status }) => status?.numberReady === 2);
   const [back] = soleOn(await podsOf(stage, 'warden'), lost);
   expect(back?.metadata.uid).toBe(warden?.metadata.uid);
+  expect(back?.status.containerStatuses[0].restartCount).toBeGreaterThan(0);
+  expect(processesOfPod(back?.metadata.uid)).not.toEqual([]);
   expect([...gone, before].flatMap(({ metadata }) => processesOfPod(metadata.uid))).toEqual([]);
 }
 

@@ -2,10 +2,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Child, type Cluster, eventually, type Obj } from '../rig/index.ts';
-import { group, lives, nodeBinaries } from './machine.ts';
+import { emptyGroups, group, lives, makeGroups, nodeBinaries } from './machine.ts';
 
 const CNI_FOLDERS = ['/usr/lib/cni', '/opt/cni/bin'];
-const REGISTER_TIMEOUT_MS = 90_000;
+const REGISTER_TIMEOUT_MS = 150_000;
 const LEASE_SECONDS = 8;
 const LOG_LINES = 25;
 
@@ -71,6 +71,8 @@ function kubeletConfig(address: string, cgroupRoot: string, clientCa: string): s
 export class RealNode {
   readonly dir: string;
   readonly address: string;
+  /** Its control group, in each hierarchy. */
+  readonly cgroupRoot: string;
   #process: Child | undefined;
 
   private constructor(
@@ -79,6 +81,7 @@ export class RealNode {
     private readonly kubeconfig: string,
   ) {
     this.dir = join(cluster.dir, shape.name);
+    this.cgroupRoot = `/${group()}/${shape.name}`;
     this.address = `10.210.${shape.index}.1`;
   }
 
@@ -118,7 +121,10 @@ export class RealNode {
     ]);
   }
 
-  /** Every process of the node is killed at once, containers and all; resolves when they are gone. */
+  /**
+   * Every process of the node is killed at once, containers and all; resolves when they are gone, and
+   * with them what the kernel of a machine would forget.
+   */
   async kill(): Promise<void> {
     const process = this.#process;
     if (process === undefined) return;
@@ -130,6 +136,7 @@ export class RealNode {
     await eventually(() => !ids.some(lives), {
       describe: `the processes of ${this.name} are gone`,
     });
+    await emptyGroups(this.cgroupRoot);
   }
 
   /** Waits until the API server has the node as ready, and nothing keeps pods away from it. */
@@ -158,7 +165,7 @@ export class RealNode {
   }
 
   #prepare(): void {
-    const { name, index } = this.shape;
+    const { index } = this.shape;
     const bridge = `pods${index}`;
     mkdirSync(this.dir, { recursive: true });
     for (const words of [
@@ -169,21 +176,11 @@ export class RealNode {
       const run = Bun.spawnSync(['ip', ...words.split(' ')]);
       if (!run.success) throw new Error(`ip ${words}: ${run.stderr}`);
     }
-    const cgroupRoot = `/${group()}/${name}`;
-    makeGroups(cgroupRoot);
+    makeGroups(this.cgroupRoot);
     const ca = this.cluster.files.ca;
     const write = (file: string, text: string) => writeFileSync(join(this.dir, file), text);
     write('containerd.toml', containerdConfig());
     write('cni.conflist', cniConfig(bridge, `10.210.${index}`));
-    write('kubelet.json', kubeletConfig(this.address, cgroupRoot, ca));
+    write('kubelet.json', kubeletConfig(this.address, this.cgroupRoot, ca));
   }
-}
-
-function makeGroups(path: string): void {
-  const tops = readFileSync('/proc/self/mounts', 'utf8')
-    .split('\n')
-    .map((line) => line.split(' '))
-    .filter(([, at, type]) => type === 'cgroup' || (type === 'cgroup2' && at === '/sys/fs/cgroup'))
-    .map(([, at]) => at ?? '');
-  for (const top of tops) mkdirSync(top + path, { recursive: true });
 }

@@ -6,6 +6,7 @@ import { processesOfPod } from './machine.ts';
 import {
   daemonSet,
   endpointsOf,
+  follow,
   labels,
   podsOf,
   readyAddresses,
@@ -37,25 +38,17 @@ async function served(stage: Stage, app: string, count: number, version: string)
 }
 
 /** Watches how many endpoints of a Service are ready; gives the fewest there were. */
-function fewestEndpoints(stage: Stage, name: string, from: number): () => number {
-  const stop = new AbortController();
-  const { api, namespace } = stage.world;
+function fewestEndpoints(stage: Stage, name: string, from: number): () => Promise<number> {
   let fewest = from;
-  const follow = async (): Promise<void> => {
-    for await (const { type, object } of api.watch('endpointslices', namespace, {}, stop.signal)) {
-      if (type === 'DELETED') continue;
-      if (object.metadata.labels?.['kubernetes.io/service-name'] !== name) continue;
-      const endpoints: Obj[] = object.endpoints ?? [];
-      const ready = endpoints.filter(({ conditions }) => conditions?.ready === true);
-      fewest = Math.min(fewest, ready.length);
-    }
-  };
-  const followed = follow().catch((error) => {
-    if (!stop.signal.aborted) throw error;
+  const labelSelector = `kubernetes.io/service-name=${name}`;
+  const stop = follow(stage, 'endpointslices', labelSelector, ({ type, object }) => {
+    if (type === 'DELETED') return;
+    const endpoints: Obj[] = object.endpoints ?? [];
+    const ready = endpoints.filter(({ conditions }) => conditions?.ready === true);
+    fewest = Math.min(fewest, ready.length);
   });
-  stage.cluster.onStop(() => followed);
-  return () => {
-    stop.abort();
+  return async () => {
+    await stop();
     return fewest;
   };
 }
@@ -93,7 +86,7 @@ export async function deploymentRollsOver(stage: Stage): Promise<void> {
   expect(first.map(({ gone }) => gone)).toEqual([true, true, true, true]);
   await dead(first);
   expect(ledger.of('web')).toHaveLength(8);
-  expect(fewest()).toBeGreaterThan(0);
+  expect(await fewest()).toBeGreaterThan(0);
 
   await world.merge('deployments', 'web', { spec: { template: server('web', 'broken') } });
   await world.condition('deployments', 'web', 'Progressing', 'ProgressDeadlineExceeded');
@@ -113,31 +106,22 @@ async function threeServed(stage: Stage): Promise<void> {
   expect(await Promise.all(ready.map(versionAt))).toEqual(['2', '2', '2']);
 }
 
-/** Names of pods as they came and became ready, e.g. "db-0 new", "db-0 ready", "db-0 deleted". */
-function recordOrder(stage: Stage, app: string): { lines: string[]; stop: () => void } {
-  const stop = new AbortController();
-  const { api, namespace } = stage.world;
+/** Names of pods as they came and became ready, e.g. "db-0 1 new", "db-0 1 ready", "db-0 1 gone". */
+function recordOrder(stage: Stage, app: string): { lines: string[]; stop: () => Promise<void> } {
   const lines: string[] = [];
   const note = (line: string): void => {
     if (!lines.includes(line)) lines.push(line);
   };
-  const follow = async (): Promise<void> => {
-    const query = { labelSelector: `app=${app}` };
-    for await (const { type, object } of api.watch('pods', namespace, query, stop.signal)) {
-      const { name, deletionTimestamp } = object.metadata;
-      const version = object.spec.containers[0].image.split(':')[1];
-      const conditions: Obj[] = object.status?.conditions ?? [];
-      const ready = conditions.some((one) => one.type === 'Ready' && one.status === 'True');
-      if (type === 'ADDED') note(`${name} ${version} new`);
-      if (ready && !deletionTimestamp) note(`${name} ${version} ready`);
-      if (type === 'DELETED') note(`${name} ${version} gone`);
-    }
-  };
-  const followed = follow().catch((error) => {
-    if (!stop.signal.aborted) throw error;
+  const stop = follow(stage, 'pods', `app=${app}`, ({ type, object }) => {
+    const { name, deletionTimestamp } = object.metadata;
+    const version = object.spec.containers[0].image.split(':')[1];
+    const conditions: Obj[] = object.status?.conditions ?? [];
+    const ready = conditions.some((one) => one.type === 'Ready' && one.status === 'True');
+    if (type === 'ADDED') note(`${name} ${version} new`);
+    if (ready && !deletionTimestamp) note(`${name} ${version} ready`);
+    if (type === 'DELETED') note(`${name} ${version} gone`);
   });
-  stage.cluster.onStop(() => followed);
-  return { lines, stop: () => stop.abort() };
+  return { lines, stop };
 }
 
 /** A StatefulSet comes up one pod after the other, and rolls over from the last to the first. */
@@ -159,7 +143,7 @@ export async function statefulSetInOrder(stage: Stage): Promise<void> {
   expect(hostnames.sort()).toEqual(['db-0', 'db-1', 'db-2']);
   await world.merge('statefulsets', 'db', { spec: { template: server('db', '2') } });
   await eventually(settled('2'), { ...PATIENCE, describe: 'StatefulSet db has rolled over' });
-  order.stop();
+  await order.stop();
   const up = ['db-0', 'db-1', 'db-2'].flatMap((name) => [`${name} 1 new`, `${name} 1 ready`]);
   const over = ['db-2', 'db-1', 'db-0'].flatMap((name) => [
     `${name} 1 gone`,

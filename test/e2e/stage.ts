@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Line } from '../crash/killer.ts';
-import { type Cluster, type Obj, startCluster } from '../rig/index.ts';
+import { type Cluster, type Obj, startCluster, type WatchEvent } from '../rig/index.ts';
 import { diagnose } from '../scenarios/diagnosis.ts';
 import { Ledger } from '../scenarios/ledger.ts';
 import { type Fields, World } from '../scenarios/world.ts';
@@ -179,6 +179,32 @@ export async function readyAddresses(stage: Stage, name: string): Promise<string
 export async function versionAt(address: string): Promise<string> {
   const signal = AbortSignal.timeout(10_000);
   return (await fetch(`http://${address}:${PORT}/version`, { signal, proxy: false })).text();
+}
+
+/** Notes what a watch tells until the given function is called, which fails if the watch has. */
+export function follow(
+  { cluster, world }: Stage,
+  plural: string,
+  labelSelector: string,
+  note: (event: WatchEvent<Obj>) => void,
+): () => Promise<void> {
+  const stop = new AbortController();
+  const read = async (): Promise<void> => {
+    const events = world.api.watch(plural, world.namespace, { labelSelector }, stop.signal);
+    for await (const event of events) note(event);
+    if (!stop.signal.aborted) throw new Error(`the watch of ${plural} ended early`);
+  };
+  const failure = read().then(
+    () => undefined,
+    (error) => (stop.signal.aborted ? undefined : error),
+  );
+  // A story that fails doesn't come to its end.
+  cluster.onStop(() => stop.abort());
+  return async () => {
+    stop.abort();
+    const error = await failure;
+    if (error !== undefined) throw error;
+  };
 }
 
 /** Plays a story; a failure tells what a person would look at. */
