@@ -94,6 +94,14 @@ async function isMarked({ world }: Stage, lost: RealNode): Promise<void> {
   ]);
 }
 
+/** Waits until the pod garbage collector has looked at all pods as they are now, and done its work. */
+async function garbageIsCollected({ world }: Stage): Promise<void> {
+  const name = 'orphan';
+  const spec = { nodeName: 'nowhere', containers: [{ name, image: name }] };
+  await world.create({ apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec });
+  await world.api.waitGone('pods', world.namespace, name, PATIENCE);
+}
+
 /** A node is killed: pods move when their tolerations have run out, and it is taken in again. */
 export async function nodeIsLost(stage: Stage): Promise<void> {
   const { world, nodes } = stage;
@@ -116,6 +124,8 @@ export async function nodeIsLost(stage: Stage): Promise<void> {
     throw notYet(pod.metadata);
   });
   expect(left.metadata.uid).toBe(before.metadata.uid);
+  await garbageIsCollected(stage);
+  expect((await solo(stage)).metadata.uid).toBe(before.metadata.uid);
   const kept = await podsOf(stage, 'moving');
   const stayed = kept.filter(({ metadata }) => !metadata.deletionTimestamp);
   expect(soleOn(stayed, alive)).toHaveLength(4);
