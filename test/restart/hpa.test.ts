@@ -146,9 +146,12 @@ describe('a rate', () => {
     await start(1, 7, { behavior: { scaleUp: { policies: [period] } } });
     const seen: { readonly at: number; readonly size: number }[] = [];
     const watching = new AbortController();
+    const look = async (): Promise<void> => {
+      seen.push({ at: Date.now(), size: await size() });
+    };
     const watch = (async () => {
       while (!watching.signal.aborted) {
-        seen.push({ at: Date.now(), size: await size() });
+        await look();
         await Bun.sleep(50);
       }
     })();
@@ -159,6 +162,8 @@ describe('a rate', () => {
     await reached(7);
     watching.abort();
     await watch;
+    // The end may have been reached after the last look.
+    await look();
     const steps = seen.filter(({ size: now }, index) => now !== seen[index - 1]?.size);
     expect(steps.map((step) => step.size)).toEqual([1, 3, 5, 7]);
     const waits = steps.slice(2).map(({ at }, index) => at - (steps[index + 1]?.at ?? 0));
