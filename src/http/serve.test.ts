@@ -11,6 +11,7 @@ import { systemRandom } from '../runtime/random.ts';
 import type { HealthCheck } from '../runtime/status.ts';
 import { type Reviews, type ServeOptions, type Serving, serve } from './index.ts';
 import { sampleOverview, sampleTold } from './testing/overview.ts';
+import { PLAIN_OPTIONS } from './testing/plain.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-http-'));
 const clock = systemClock();
@@ -88,23 +89,14 @@ beforeAll(async () => {
   proxy = await proxyCa.issue({ commonName: 'front-proxy' });
   pair = await ca.issue({ commonName: 'serving', hosts: ['127.0.0.1'] });
   options = {
-    bindAddress: '127.0.0.1',
-    sharePort: false,
-    port: 0,
+    ...PLAIN_OPTIONS,
     certFile: file('tls.crt', pair.certPem),
     keyFile: file('tls.key', pair.keyPem),
-    certDir: '',
-    minVersion: 'TLSv1.2',
-    cipherSuites: [],
-    curves: [],
-    namedCertificates: [],
     clientCaFile: file('ca.crt', ca.certPem),
     requestHeader: {
+      ...PLAIN_OPTIONS.requestHeader,
       caFile: file('proxy-ca.crt', proxyCa.certPem),
       allowedNames: ['front-proxy'],
-      usernameHeaders: ['x-remote-user'],
-      groupHeaders: ['x-remote-group'],
-      uidHeaders: [],
       extraHeaderPrefixes: ['x-remote-extra-'],
     },
     alwaysAllowPaths: ['/healthz', '/readyz', '/livez'],

@@ -13,7 +13,7 @@ import { createMetrics } from '../runtime/metrics.ts';
 import { systemRandom } from '../runtime/random.ts';
 import { createReviews, type Reviews, type ServeOptions, type Serving, serve } from './index.ts';
 import { authenticated } from './reviews.ts';
-import { sampleOverview, sampleTold } from './testing/overview.ts';
+import { PLAIN_OPTIONS, PLAIN_STATUS } from './testing/plain.ts';
 import { Authorities, userOf } from './trust.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-who-'));
@@ -42,45 +42,20 @@ function file(name: string, text: string): string {
 async function served(given: Partial<ServeOptions>): Promise<Serving> {
   const pair = await ca.issue({ commonName: 'serving', hosts: ['127.0.0.1'] });
   const options: ServeOptions = {
-    bindAddress: '127.0.0.1',
-    sharePort: false,
-    port: 0,
+    ...PLAIN_OPTIONS,
     certFile: file('tls.crt', pair.certPem),
     keyFile: file('tls.key', pair.keyPem),
-    certDir: '',
-    minVersion: 'TLSv1.2',
-    cipherSuites: [],
-    curves: [],
-    namedCertificates: [],
-    clientCaFile: '',
     requestHeader: {
+      ...PLAIN_OPTIONS.requestHeader,
       caFile: file('proxy-ca.crt', proxyCa.certPem),
       allowedNames: ['front-proxy'],
-      usernameHeaders: ['x-remote-user'],
-      groupHeaders: ['x-remote-group'],
-      uidHeaders: [],
       extraHeaderPrefixes: ['x-remote-extra-'],
     },
-    alwaysAllowPaths: [],
-    tokenCacheTtlMs: 0,
-    authorizedTtlMs: 0,
-    unauthorizedTtlMs: 0,
-    profiling: false,
     ...given,
   };
   const log = createLogger({ format: 'text', verbosity: 0, write: () => {}, clock, pid: 1 });
-  const status = {
-    healthChecks: () => [],
-    configz: () => ({}),
-    flagz: () => ({}),
-    statusz: () => ({}),
-    debug: () => ({}),
-    overview: () => sampleOverview(),
-    explain: () => ({ told: sampleTold(), resource: '', key: '' }),
-    controllerDebug: () => ({}),
-  };
   const serving = await serve(options, {
-    status,
+    status: PLAIN_STATUS,
     metrics,
     clock,
     random: systemRandom(),

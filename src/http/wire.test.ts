@@ -6,7 +6,7 @@ import { createLogger } from '../runtime/log.ts';
 import { createMetrics } from '../runtime/metrics.ts';
 import { systemRandom } from '../runtime/random.ts';
 import { type Serving, serve } from './index.ts';
-import { sampleOverview } from './testing/overview.ts';
+import { PLAIN_OPTIONS, PLAIN_STATUS } from './testing/plain.ts';
 
 const clock = systemClock();
 const HOST = 'Host: x\r\n';
@@ -17,44 +17,14 @@ let serving: Serving;
 let asked: string[] = [];
 
 beforeAll(async () => {
-  const headers = { usernameHeaders: ['x-remote-user'], groupHeaders: ['x-remote-group'] };
   serving = await serve(
     {
-      bindAddress: '127.0.0.1',
-      sharePort: false,
-      port: 0,
-      certFile: '',
-      keyFile: '',
-      certDir: '',
-      minVersion: 'TLSv1.2',
-      cipherSuites: [],
-      curves: [],
-      namedCertificates: [],
-      clientCaFile: '',
-      requestHeader: {
-        caFile: '',
-        allowedNames: [],
-        uidHeaders: [],
-        extraHeaderPrefixes: [],
-        ...headers,
-      },
+      ...PLAIN_OPTIONS,
       alwaysAllowPaths: ['/healthz', '/readyz', '/livez'],
-      tokenCacheTtlMs: 0,
-      authorizedTtlMs: 0,
-      unauthorizedTtlMs: 0,
       profiling: true,
     },
     {
-      status: {
-        healthChecks: () => [],
-        configz: () => ({}),
-        flagz: () => ({}),
-        statusz: () => ({}),
-        debug: () => ({}),
-        overview: () => sampleOverview(),
-        explain: () => ({ problem: 'none' }),
-        controllerDebug: () => ({}),
-      },
+      status: PLAIN_STATUS,
       metrics: createMetrics({ process: 'none' }),
       clock,
       random: systemRandom(),
