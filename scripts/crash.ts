@@ -8,7 +8,7 @@
 
 import { seededRandom } from '../src/runtime/random.ts';
 import { type Accident, accidents, befall, memoryGroups } from '../test/crash/campaign.ts';
-import { Line } from '../test/crash/killer.ts';
+import { Line, SHORT_LEASE } from '../test/crash/killer.ts';
 import { Mix } from '../test/crash/mix.ts';
 import { complaintsAbout, readState } from '../test/crash/state-copy.ts';
 import { patiently } from '../test/faults/patience.ts';
@@ -22,13 +22,7 @@ const NODES = 20;
 const PER_ROUND_MAX = 6;
 const PAUSE_MS_MAX = 1_000;
 const REBOOTED_SHARE = 0.1;
-const FLAGS = [
-  '--controllers=*',
-  '--leader-elect-lease-duration=6s',
-  '--leader-elect-renew-deadline=4s',
-  '--leader-elect-retry-period=500ms',
-  '-v=2',
-];
+const FLAGS = ['--controllers=*', ...SHORT_LEASE, '-v=2'];
 
 let total = wholeNumber('N', 1_000);
 const seed = wholeNumber('SEED', Date.now() % 1_000_000);

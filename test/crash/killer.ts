@@ -10,6 +10,13 @@ export type Moment =
   /** At the n-th write to the WAL from now: in the middle of a commit, or right behind it. */
   | { readonly walWrites: number };
 
+/** A Lease that is lost soon, so that what follows from it is soon seen. */
+export const SHORT_LEASE = [
+  '--leader-elect-lease-duration=6s',
+  '--leader-elect-renew-deadline=4s',
+  '--leader-elect-retry-period=500ms',
+];
+
 const AFTER_MS_MAX = 900;
 const WAL_WRITES_MAX = 40;
 /** A WAL that nothing more is written to must not hold the test up. */

@@ -13,7 +13,7 @@ import { diagnose } from '../scenarios/diagnosis.ts';
 import { Ledger } from '../scenarios/ledger.ts';
 import { World } from '../scenarios/world.ts';
 import { Fleet } from './fleet.ts';
-import { drawMoment, Line } from './killer.ts';
+import { drawMoment, Line, SHORT_LEASE } from './killer.ts';
 import { complaintsAbout, readState } from './state-copy.ts';
 
 const KILLS = Number(process.env.HOLDFAST_CRASH_KILLS ?? 40);
@@ -22,13 +22,7 @@ const SECONDS_PER_KILL = 30;
 
 setDefaultTimeout(120_000);
 
-const FLAGS = [
-  '--controllers=deployment,replicaset',
-  '--leader-elect-lease-duration=6s',
-  '--leader-elect-renew-deadline=4s',
-  '--leader-elect-retry-period=500ms',
-  '-v=2',
-];
+const FLAGS = ['--controllers=deployment,replicaset', ...SHORT_LEASE, '-v=2'];
 const KILLS_PER_ROUND_MAX = 4;
 const READY_MS_MAX = 250;
 const FIRST_STARTS = 6;

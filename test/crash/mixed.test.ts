@@ -10,7 +10,7 @@ import { type Cluster, eventually, notYet, simulateNodes, startCluster } from '.
 import { diagnose } from '../scenarios/diagnosis.ts';
 import { Ledger } from '../scenarios/ledger.ts';
 import { World } from '../scenarios/world.ts';
-import { drawMoment, Line } from './killer.ts';
+import { drawMoment, Line, SHORT_LEASE } from './killer.ts';
 import { Mix } from './mix.ts';
 import { complaintsAbout, readState } from './state-copy.ts';
 
@@ -23,13 +23,7 @@ const GONE_TIMEOUT_MS = 60_000;
 
 setDefaultTimeout(120_000);
 
-const FLAGS = [
-  '--controllers=*',
-  '--leader-elect-lease-duration=6s',
-  '--leader-elect-renew-deadline=4s',
-  '--leader-elect-retry-period=500ms',
-  '-v=2',
-];
+const FLAGS = ['--controllers=*', ...SHORT_LEASE, '-v=2'];
 const random = seededRandom(SEED);
 
 let cluster: Cluster;

@@ -2,10 +2,9 @@
 import { expect } from 'bun:test';
 import type { Obj } from '../rig/index.ts';
 import type { Fields } from '../scenarios/world.ts';
-import { labels, marks, podsOf, type Stage, script } from './stage.ts';
+import { labels, marks, PATIENCE, podsOf, type Stage, script } from './stage.ts';
 
 /** Retries wait 10 s, then 20 s. */
-const PATIENCE = { timeoutMs: 150_000 };
 
 /** A Job that runs a line of shell in the pods of `app`, which is its name too. */
 export function job(stage: Stage, app: string, text: string, fields: Fields = {}): Fields {

@@ -5,7 +5,7 @@ import { drawMoment } from '../crash/killer.ts';
 import { eventually } from '../rig/index.ts';
 import { deployment } from '../scenarios/world.ts';
 import { ended, job } from './jobs.ts';
-import { labels, marks, podsOf, type Stage, server } from './stage.ts';
+import { labels, marks, PATIENCE, podsOf, type Stage, server } from './stage.ts';
 
 const SEED = Number(process.env.HOLDFAST_CRASH_SEED ?? Date.now() % 1_000_000);
 const REPLICAS = 6;
@@ -14,7 +14,6 @@ const INDEXED = 'echo $JOB_COMPLETION_INDEX $HOSTNAME >> /marks/killed';
 
 /** Of the processes that a killed one is followed by, this part is killed while it starts. */
 const KILLED_AT_START = 1 / 3;
-const PATIENCE = { timeoutMs: 150_000 };
 
 /** Kills the manager whenever the rollout has gone on; `made` counts the pods of the new version. */
 async function killOnTheWay({ line }: Stage, made: () => number, random: Random): Promise<void> {

@@ -7,6 +7,7 @@ import type { RealNode } from './real-node.ts';
 import {
   daemonSet,
   labels,
+  PATIENCE,
   podsOf,
   readyAddresses,
   type Stage,
@@ -16,7 +17,6 @@ import {
   versionAt,
 } from './stage.ts';
 
-const PATIENCE = { timeoutMs: 150_000 };
 const LEFT_AFTER_SECONDS = 2;
 const OUT_OF_SERVICE = {
   key: 'node.kubernetes.io/out-of-service',

@@ -8,6 +8,7 @@ import {
   endpointsOf,
   follow,
   labels,
+  PATIENCE,
   podsOf,
   readyAddresses,
   type Stage,
@@ -16,8 +17,6 @@ import {
   statefulSet,
   versionAt,
 } from './stage.ts';
-
-const PATIENCE = { timeoutMs: 150_000 };
 
 /** Waits until a Service's slices have exactly an app's pods as ready, all of that version. */
 async function served(stage: Stage, app: string, count: number, version: string): Promise<void> {

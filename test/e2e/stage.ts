@@ -10,6 +10,9 @@ import { busyboxLayer, writeImage } from './images.ts';
 import { nodeBinaries } from './machine.ts';
 import { PAUSE_IMAGE, RealNode } from './real-node.ts';
 
+/** How long a state of real containers is waited for, also on a busy machine. */
+export const PATIENCE = { timeoutMs: 150_000 };
+
 const FLAGS = [
   '--controllers=*',
   '--node-monitor-period=1s',

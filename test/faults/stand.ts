@@ -1,18 +1,12 @@
 /** What troubles are made with: a cluster, the way to it, the disk, and the processes on it. */
 import { join } from 'node:path';
 import type { Random } from '../../src/runtime/random.ts';
-import { Line } from '../crash/killer.ts';
+import { Line, SHORT_LEASE } from '../crash/killer.ts';
 import { type Cluster, FaultProxy, freePort, TcpProxy } from '../rig/index.ts';
 import { CAN_MOUNT, SmallDisk } from '../state/tmpfs.ts';
 
 const DISK_BYTES = 24 * 1024 * 1024;
-const FLAGS = [
-  '--controllers=*',
-  '--leader-elect-lease-duration=6s',
-  '--leader-elect-renew-deadline=4s',
-  '--leader-elect-retry-period=500ms',
-  '-v=2',
-];
+const FLAGS = ['--controllers=*', ...SHORT_LEASE, '-v=2'];
 /** Longer than the renew deadline and than the Lease of these flags. */
 export const LEASE_LOST_MS = 7_000;
 
