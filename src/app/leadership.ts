@@ -126,7 +126,7 @@ export class Leadership {
       for (const table of [work, memory, expectations, ownWrites]) table.clear();
       listing = Promise.all(resources.map((resource) => this.forget(resource)));
       if (term === undefined || this.#term !== term || this.#stop.signal.aborted) return;
-      await this.manager.lead({ term: term.term, followsOwn: true, seamless: false });
+      await this.manager.lead({ ...term, followsOwn: true, seamless: false });
     });
     await listing;
   }
@@ -150,7 +150,7 @@ export class Leadership {
   async #lead(term: Term, seamless: boolean): Promise<void> {
     await this.#ready;
     if (this.#term !== term || this.#stop.signal.aborted) return;
-    await this.manager.lead({ term: term.term, followsOwn: term.followsOwn, seamless });
+    await this.manager.lead({ ...term, seamless });
   }
 
   /** The history of the server went back: what was derived from it goes. */

@@ -17,8 +17,8 @@ import type { CallLimits, LeasePort } from './lock.ts';
 import type { CandidateSetup, FromCandidate } from './messages.ts';
 import type { RuntimeRecords } from './record.ts';
 import { RecordKeeper } from './record-keeper.ts';
-import type { ElectionState, Moment, Rules, Step, Turn } from './state.ts';
-import type { ElectionRecord, OwnTerm, SeenLease } from './term.ts';
+import type { ElectionState, LastTerm, Moment, Rules, Step, Turn } from './state.ts';
+import type { ElectionRecord, SeenLease } from './term.ts';
 import { callTimeoutMs, holdMs } from './times.ts';
 
 /** What a candidate touches outside itself. */
@@ -78,7 +78,7 @@ export class Candidate {
    * The main thread has ended its last term: whatever we hold, begin round `round` as a standby.
    * `remembered` is the last term that was worked in.
    */
-  standBy(round: number, remembered: OwnTerm | undefined): void {
+  standBy(round: number, remembered: LastTerm | undefined): void {
     this.#ports.cells.drop();
     this.#rules = { ...this.#rules, remembered };
     this.#state = standDown(this.#state);

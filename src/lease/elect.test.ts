@@ -246,13 +246,13 @@ describe('a holder', () => {
     const written = { ...seen(), record: turn.step.record };
     const late = afterWrite(turn.state, written, at(18_010), at(28_000), RULES);
     expect(late.step.do).toBe('lost');
-    const last = { identity: 'me', leaseUid: 'lease-1', leaseTransitions: 8 };
+    const last = { identity: 'me', leaseUid: 'lease-1', leaseTransitions: 8, since: 5 };
     const back = (rules: Rules) =>
       succeed(read(written, 28_010, rules, late.state), 28_030, rules).step;
-    const lead = { how: 'regained', term: 8, followsOwn: true };
+    const lead = { how: 'regained', term: 8, since: 5, followsOwn: true };
     expect(back({ ...RULES, remembered: last })).toMatchObject({ do: 'lead', lead });
     // Nobody had heard of that term: then it is as good as a foreign one.
-    const unheard = { how: 'expired', term: 8, followsOwn: false };
+    const unheard = { how: 'expired', term: 8, since: 8, followsOwn: false };
     expect(back(RULES)).toMatchObject({ do: 'lead', lead: unheard });
   });
 

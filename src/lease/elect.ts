@@ -95,7 +95,9 @@ export function afterWrite(
   }
   if (now.mono >= held.heldUntil) return wait(held, 0, 'the answer came too late');
   const { how, followsOwn } = state.take ?? { how: 'expired', followsOwn: false };
-  const lead = { term: written.record.leaseTransitions, leaseUid: written.uid, how, followsOwn };
+  const term = written.record.leaseTransitions;
+  const since = followsOwn ? (rules.remembered?.since ?? term) : term;
+  const lead = { term, since, leaseUid: written.uid, how, followsOwn };
   const leading: ElectionState = { ...held, phase: 'leading', take: undefined };
   return { state: leading, step: { do: 'lead', lead, seen: written } };
 }

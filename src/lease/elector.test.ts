@@ -14,7 +14,7 @@ import type { ThreadEvents } from './thread.ts';
 
 const TIMES = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 };
 const SOME_DAY = Date.parse('2026-02-03T04:05:06Z');
-const LEAD: Lead = { term: 3, leaseUid: 'uid', how: 'expired', followsOwn: false };
+const LEAD: Lead = { term: 3, since: 3, leaseUid: 'uid', how: 'expired', followsOwn: false };
 
 const directory = mkdtempSync(join(tmpdir(), 'holdfast-elector-'));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -193,7 +193,7 @@ describe('an elector', () => {
     expect(stage.thread.told).toEqual([]);
     stop();
     await stage.clock.settle();
-    const remembered = { leaseUid: 'uid', leaseTransitions: 3 };
+    const remembered = { leaseUid: 'uid', leaseTransitions: 3, since: 3 };
     expect(stage.thread.told).toMatchObject([{ kind: 'stand-by', round: 1, remembered }]);
     expect(because).toEqual(['other holds the Lease']);
     expect(stage.lines).toContain('E leaderelection lost: Error: other holds the Lease');
@@ -252,7 +252,7 @@ describe('an elector', () => {
     expect(stage.threads.length).toBe(2);
     expect(stage.thread.setup).toMatchObject({
       round: 1,
-      rules: { remembered: { leaseUid: 'uid', leaseTransitions: 3 } },
+      rules: { remembered: { leaseUid: 'uid', leaseTransitions: 3, since: 3 } },
     });
     // What the dead one had promised counts no more.
     dead.cells.hold(0, Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
@@ -373,7 +373,7 @@ test('without election one leads from start to end', async () => {
   });
   const leads: Lead[] = [];
   leader.onLead((lead) => leads.push(lead));
-  expect(leads).toEqual([{ term: 0, leaseUid: '', how: 'unelected', followsOwn: true }]);
+  expect(leads).toEqual([{ term: 0, since: 0, leaseUid: '', how: 'unelected', followsOwn: true }]);
   expect(leader.state()).toBe('leading');
   expect(leader.health()).toBeUndefined();
   expect(leader.leaseInfo()).toMatchObject({ lease: '', how: 'unelected', since: SOME_DAY });

@@ -192,7 +192,7 @@ export class LeaseElector implements Elector {
     }
     this.#term = { lead, abort: new AbortController() };
     this.#since = this.#options.clock.now();
-    this.#rules = rememberTerm(this.#rules, seen, this.#options.facts, this.#reader);
+    this.#remember(seen, lead.since);
     this.#see(seen);
     this.#metrics.leading(true);
     this.#record('became leader');
@@ -246,7 +246,11 @@ export class LeaseElector implements Elector {
     if (lead === undefined || seen?.record.holderIdentity !== this.identity) return;
     // Deleted and made anew under a living holder: the same term goes on in another object.
     if (seen.uid === lead.leaseUid) return;
-    this.#rules = rememberTerm(this.#rules, seen, this.#options.facts, this.#reader);
+    this.#remember(seen, lead.since);
+  }
+
+  #remember(seen: SeenLease, since: number): void {
+    this.#rules = rememberTerm(this.#rules, seen, since, this.#options.facts, this.#reader);
   }
 
   #beatOn(): void {

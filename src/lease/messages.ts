@@ -2,8 +2,8 @@
 
 import type { ClientConfig } from '../kube/index.ts';
 import type { Machine } from './machine.ts';
-import type { Rules } from './state.ts';
-import type { Lead, OwnTerm, SeenLease } from './term.ts';
+import type { LastTerm, Rules } from './state.ts';
+import type { Lead, SeenLease } from './term.ts';
 
 /** Names one Lease. */
 export interface LeaseName {
@@ -43,7 +43,7 @@ export type ToCandidate =
   | {
       readonly kind: 'stand-by';
       readonly round: number;
-      readonly remembered: OwnTerm | undefined;
+      readonly remembered: LastTerm | undefined;
     }
   /** Release the Lease if it is ours, answer `released`, and do nothing any more. */
   | { readonly kind: 'release' };

@@ -93,7 +93,8 @@ test('parsing takes any text and gives a whole record or nothing', () => {
 });
 
 describe('who is dead for certain', () => {
-  const { renewTimes: _times, ...REMEMBERED } = RECORD;
+  const { renewTimes: _times, ...term } = RECORD;
+  const REMEMBERED = { ...term, since: 3 };
   const READER = { machine: HERE, lockId: '8:42' };
   const REBOOT = { ...HERE, bootId: 'boot-2' };
 
@@ -145,6 +146,14 @@ describe('who is dead for certain', () => {
   test('the writer of the record though a container came back under another host name', () => {
     const reader = { ...READER, machine: { ...HERE, hostName: 'pod-2' } };
     expect(deadProcess(RECORD, undefined, reader)).toMatchObject({ sameBoot: true });
+  });
+
+  test('a remembered term says since when nobody else has led; without that, since itself', () => {
+    const since = (text: string) => parseRememberedTerm(text)?.since;
+    expect(since(JSON.stringify(REMEMBERED))).toBe(3);
+    expect(since(JSON.stringify(term))).toBe(RECORD.leaseTransitions);
+    const ahead = { ...term, since: RECORD.leaseTransitions + 1 };
+    expect(since(JSON.stringify(ahead))).toBe(RECORD.leaseTransitions);
   });
 
   test('a remembered term is ours on this boot and lock, or on this machine and host', () => {

@@ -8,16 +8,22 @@ import { RUNTIME_RECORD_BYTES_MAX } from '../runtime/limits.ts';
 import type { Machine } from './machine.ts';
 import type { DeadProcess, OwnTerm } from './term.ts';
 
-/** The last term of this process or an earlier one, as the state on disk keeps it. */
-export interface RememberedTerm extends OwnTerm {
+/** A term together with who held it, and on which machine. */
+export interface TermRecord extends OwnTerm {
   readonly retryPeriodMs: number;
   readonly machine: Machine;
   /** Names the lock file that the holder held, "" if none. */
   readonly lockId: string;
 }
 
+/** The last term of this process or an earlier one, as the state on disk keeps it. */
+export interface RememberedTerm extends TermRecord {
+  /** First term of the unbroken line of our own terms that ends with this one. */
+  readonly since: number;
+}
+
 /** Written before each write of the Lease by a process that holds the process lock. */
-export interface RuntimeRecord extends RememberedTerm {
+export interface RuntimeRecord extends TermRecord {
   /** Renew times the Lease may show: the ones about to be sent or unanswered, and the last known. */
   readonly renewTimes: readonly string[];
 }
@@ -64,10 +70,14 @@ export function parseRuntimeRecord(text: string): RuntimeRecord | undefined {
   return { ...term, renewTimes: times };
 }
 
-/** Parses a remembered term; undefined for anything else. */
+/** Parses a remembered term; undefined for anything else. Without `since` its line begins with it. */
 export function parseRememberedTerm(text: string): RememberedTerm | undefined {
   const found = parseObject(text);
-  return found && parseTerm(found);
+  const term = found && parseTerm(found);
+  if (found === undefined || term === undefined) return undefined;
+  const { since } = found;
+  const isKnown = isCount(since) && since <= term.leaseTransitions;
+  return { ...term, since: isKnown ? since : term.leaseTransitions };
 }
 
 /** Who is reading: this machine, and the process lock that is held. */
@@ -102,7 +112,7 @@ export function isOurs(remembered: RememberedTerm, reader: Reader): boolean {
 }
 
 /** A container may come back under another host name: on the same boot the lock file is enough. */
-function onThisBoot(term: RememberedTerm, { machine, lockId }: Reader): boolean {
+function onThisBoot(term: TermRecord, { machine, lockId }: Reader): boolean {
   const { bootId, machineId } = term.machine;
   const here = bootId !== '' && bootId === machine.bootId && machineId === machine.machineId;
   return here && term.lockId === lockId;
@@ -122,7 +132,7 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-function parseTerm(found: Record<string, unknown>): RememberedTerm | undefined {
+function parseTerm(found: Record<string, unknown>): TermRecord | undefined {
   const { identity, leaseUid, leaseTransitions, retryPeriodMs, machine, lockId } = found;
   if (typeof identity !== 'string' || identity === '' || typeof leaseUid !== 'string') {
     return undefined;

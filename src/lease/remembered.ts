@@ -26,10 +26,14 @@ export function inheritedRules(
   return { ...own, remembered, dead };
 }
 
-/** Remembers the term that `seen` shows as ours; gives the rules for a candidate started later. */
+/**
+ * Remembers the term that `seen` shows as ours, and since which term nobody else has led; gives the
+ * rules for a candidate started later.
+ */
 export function rememberTerm(
   rules: Rules,
   seen: SeenLease,
+  since: number,
   facts: Pick<FactTable, 'set'>,
   { machine, lockId }: Reader,
 ): Rules {
@@ -38,6 +42,7 @@ export function rememberTerm(
     identity,
     leaseUid: seen.uid,
     leaseTransitions: seen.record.leaseTransitions,
+    since,
     retryPeriodMs: times.retryPeriodMs,
     machine,
     lockId: lockId ?? '',

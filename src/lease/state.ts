@@ -17,14 +17,16 @@ export interface Moment {
   readonly wall: number;
 }
 
+/** The last term that was worked in here, and that the state on disk comes from. */
+export type LastTerm = OwnTerm & Pick<Lead, 'since'>;
+
 /** What stays the same during the life of a candidate. */
 export interface Rules {
   readonly identity: string;
   readonly times: ElectionTimes;
   /** Ours and dead for certain; absent without a process lock. */
   readonly dead?: DeadProcess;
-  /** The last term that was worked in here, and that the state on disk comes from. */
-  readonly remembered?: OwnTerm;
+  readonly remembered?: LastTerm;
 }
 
 /** A take that was sent; its outcome may be unknown. */

@@ -16,6 +16,7 @@ const DEAD: DeadProcess = {
   retryPeriodMs: 2_000,
   sameBoot: true,
 };
+const LAST = { ...DEAD, since: 7 };
 const REBOOTED: DeadProcess = { ...DEAD, renewTimes: [], sameBoot: false };
 
 function seen(over: Partial<ElectionRecord> = {}, uid = 'lease-1'): SeenLease {
@@ -31,7 +32,7 @@ function seen(over: Partial<ElectionRecord> = {}, uid = 'lease-1'): SeenLease {
 }
 
 function rules(dead: DeadProcess | undefined, remembered = true): Rules {
-  return { identity: 'me', times: TIMES, dead, remembered: remembered ? DEAD : undefined };
+  return { identity: 'me', times: TIMES, dead, remembered: remembered ? LAST : undefined };
 }
 
 function firstRead(lease: SeenLease, given: Rules): Turn {

@@ -53,6 +53,8 @@ export type LeadHow =
 export interface Lead {
   /** leaseTransitions of the Lease, 0 without election. */
   readonly term: number;
+  /** First term of the unbroken line of terms of this state that ends with `term`. */
+  readonly since: number;
   readonly leaseUid: string;
   readonly how: LeadHow;
   /** True if this state is of the term just before: nobody else can have led in between. */

@@ -9,7 +9,13 @@ import type { Lead } from './term.ts';
 import type { Elector, ElectorState, LeaseInfo } from './types.ts';
 
 // Without election there is one term for ever; nobody else is meant to lead in between.
-const LEAD: Lead = Object.freeze({ term: 0, leaseUid: '', how: 'unelected', followsOwn: true });
+const LEAD: Lead = Object.freeze({
+  term: 0,
+  since: 0,
+  leaseUid: '',
+  how: 'unelected',
+  followsOwn: true,
+});
 
 /** An Elector that always leads, until it is released. */
 export class UnelectedLeader implements Elector {

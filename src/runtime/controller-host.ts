@@ -74,13 +74,14 @@ export class ControllerHost {
       ...(deps.useAccounts && !definition.rootClient ? { account: definition.account } : {}),
     });
     const { store, clock, random } = deps;
-    const { term } = lead;
+    const { term, since } = lead;
     const controller = definition.name;
     this.intents = new Intents({
       controller,
       table: store.intents,
       clock,
       term,
+      since,
       signal,
       newId: () => random.uuid(),
     });
@@ -88,11 +89,12 @@ export class ControllerHost {
       controller,
       store: store.ownWrites,
       term,
+      since,
       skipped: ({ resource }) => this.#countSkip(resource),
     });
     if (lead.seamless) this.#ownWrites.restore();
     else this.#ownWrites.clear();
-    this.#events = new EventMemory({ controller, store: store.memory, clock, term });
+    this.#events = new EventMemory({ controller, store: store.memory, clock, term, since });
   }
 
   get name(): string {
@@ -233,9 +235,9 @@ export class ControllerHost {
 
   #queue(name: string, options: QueueOptions = {}): WorkQueue {
     const { clock, store } = this.#deps;
-    const { term } = this.#lead;
+    const { term, since } = this.#lead;
     const { storedAs = name, ...limits } = options;
-    const work = storedWork({ queue: storedAs, table: store.work, clock, term });
+    const work = storedWork({ queue: storedAs, table: store.work, clock, term, since });
     const limiter = createLimiter(limits, clock);
     const metrics = this.#queueMetrics;
     const queue = createWorkQueue({ name, id: storedAs, clock, limiter, metrics, log: work.log });
@@ -260,12 +262,13 @@ export class ControllerHost {
 
   #expectationsOf(): Expectations {
     const { store, clock } = this.#deps;
-    const { term } = this.#lead;
+    const { term, since } = this.#lead;
     const made = createExpectations({
       controller: this.name,
       store: store.expectations,
       clock,
       term,
+      since,
       expired: (key) => this.#controller?.queues[0]?.queue.add(key),
       signal: this.#signal,
     });
@@ -291,6 +294,7 @@ export class ControllerHost {
       store: store.memory,
       clock,
       term: this.#lead.term,
+      since: this.#lead.since,
       encode: options.encode,
       decode: options.decode,
     });

@@ -6,12 +6,12 @@ import { createEventRecorder, type EventPipeline, type EventRecorderOptions } fr
 import { EVENT_MEMORY_INTERVAL_MS } from './limits.ts';
 import { createMemory, type Memory } from './memory.ts';
 import type { MemoryRow, RowTable } from './ports.ts';
+import type { OwnTerms } from './term.ts';
 
-export interface EventMemoryOptions {
+export interface EventMemoryOptions extends OwnTerms {
   readonly controller: string;
   readonly store: RowTable<MemoryRow>;
   readonly clock: Clock;
-  readonly term: number;
 }
 
 interface Kept {

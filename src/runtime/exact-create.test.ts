@@ -66,7 +66,7 @@ function setUp() {
       term++;
       const random = seededRandom(term);
       const newId = () => random.uuid();
-      const intents = new Intents({ controller: 'c', table, clock, term, newId });
+      const intents = new Intents({ controller: 'c', table, clock, term, since: 0, newId });
       const creates = createExactCreates({ intents, random });
       return { intents, create: (creation = CREATION) => creates.create(run, creation) };
     },

@@ -12,8 +12,8 @@ let clock: FakeClock;
 let store: MemoryTable<ExpectationRow>;
 let book: RememberedExpectations;
 
-function open(term: number): RememberedExpectations {
-  return createExpectations({ controller: 'rs', store, clock, term });
+function open(term: number, since = 7): RememberedExpectations {
+  return createExpectations({ controller: 'rs', store, clock, term, since });
 }
 
 beforeEach(() => {
@@ -31,7 +31,15 @@ describe('expectations that run out', () => {
     end = new AbortController();
     const told = (key: string): void => void expired.push(key);
     const { signal } = end;
-    book = createExpectations({ controller: 'rs', store, clock, term: 7, expired: told, signal });
+    book = createExpectations({
+      controller: 'rs',
+      store,
+      clock,
+      term: 7,
+      since: 7,
+      expired: told,
+      signal,
+    });
   });
 
   test('are forgotten, and their keys told, each at its time', async () => {
@@ -178,11 +186,11 @@ describe('after a restart', () => {
     expect(store.all()).toEqual([]);
   });
 
-  test('count for nothing if another term lies between; other controllers keep theirs', () => {
+  test('count for nothing if somebody else led between; other controllers keep theirs', () => {
     book.expect('ns/a', 'uid', 1, []);
     const foreign = { ...store.all()[0]!, controller: 'job' };
     store.put(foreign);
-    const later = open(9);
+    const later = open(9, 8);
     later.restore();
     expect(later.satisfied('ns/a')).toBe(true);
     expect(store.all()).toEqual([foreign]);

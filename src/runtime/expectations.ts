@@ -6,13 +6,12 @@ import type { Clock, Timer } from './clock.ts';
 import type { Expectations } from './controller.ts';
 import { EXPECTATION_TIMEOUT_MS } from './limits.ts';
 import type { ExpectationRow, RowTable } from './ports.ts';
-import { fromLastTerm } from './term.ts';
+import { isOwnTerm, type OwnTerms } from './term.ts';
 
-export interface ExpectationsOptions {
+export interface ExpectationsOptions extends OwnTerms {
   readonly controller: string;
   readonly store: RowTable<ExpectationRow>;
   readonly clock: Clock;
-  readonly term: number;
   /**
    * Told of each key whose expectations ran out unseen: a pod that was created and deleted between
    * two looks at the server is in no event, and no event may follow that would wake its owner.
@@ -25,8 +24,8 @@ export interface ExpectationsOptions {
 /** The expectations of one controller, as the framework handles them. */
 export interface RememberedExpectations extends Expectations {
   /**
-   * Takes over what the former process of the directly previous term was waiting for (with a whole
-   * timeout again: nobody watched meanwhile); rows of other terms are deleted.
+   * Takes over what former processes were waiting for (with a whole timeout again: nobody watched
+   * meanwhile); rows from before another one led are deleted.
    */
   restore(): void;
   /**
@@ -91,10 +90,10 @@ class Book implements RememberedExpectations {
   }
 
   restore(): void {
-    const { controller, store, term } = this.#options;
+    const { controller, store } = this.#options;
     for (const row of store.all()) {
       if (row.controller !== controller) continue;
-      if (!fromLastTerm(row.term, term)) {
+      if (!isOwnTerm(row.term, this.#options)) {
         store.delete(row);
         continue;
       }

@@ -6,13 +6,12 @@
 import type { Clock, Timer } from './clock.ts';
 import { INTENT_EXPIRY_MS } from './limits.ts';
 import type { IntentRow, RowTable } from './ports.ts';
-import { fromLastTerm } from './term.ts';
+import { isOwnTerm, type OwnTerms } from './term.ts';
 
-export interface IntentsDeps {
+export interface IntentsDeps extends OwnTerms {
   readonly controller: string;
   readonly table: RowTable<IntentRow>;
   readonly clock: Clock;
-  readonly term: number;
   /** Ends the sweeping of what has expired. */
   readonly signal?: AbortSignal;
   /** Makes ids that no other process makes. */
@@ -108,11 +107,13 @@ export class Intents {
 
   /** An object was seen to exist: a create intent of that name is fulfilled. */
   created(resource: string, namespace: string, name: string): void {
+    if (this.#open.size === 0) return;
     for (const row of this.#find(nameKey({ resource, namespace, name }))) this.settle(row);
   }
 
   /** An object was seen going or gone: a deletion intent of that UID is fulfilled. */
   gone(uid: string): void {
+    if (this.#open.size === 0) return;
     for (const row of this.#find(victimKey(uid))) this.settle(row);
   }
 
@@ -201,7 +202,7 @@ export class Intents {
   }
 
   #adopt(row: IntentRow): void {
-    const { controller, term, clock, table } = this.#deps;
+    const { controller, clock, table } = this.#deps;
     if (row.controller !== controller) return;
     // A wall clock that was set since says nothing of its age. To create under an old name does no
     // harm; a victim of long ago that lives must not count as going, and no wall prolongs that.
@@ -209,14 +210,11 @@ export class Intents {
       row.verb === 'create'
         ? INTENT_EXPIRY_MS
         : Math.min(row.sentAt + INTENT_EXPIRY_MS - clock.now(), INTENT_EXPIRY_MS);
-    if (!fromLastTerm(row.term, term) || leftMs <= 0) {
+    if (!isOwnTerm(row.term, this.#deps) || leftMs <= 0) {
       table.delete(row);
       return;
     }
-    const adopted = { ...row, term };
-    this.#keep(adopted, leftMs);
-    // The next process must find it of its last term, also if nothing is sent in this one.
-    if (term !== row.term) table.put(adopted);
+    this.#keep(row, leftMs);
   }
 }
 

@@ -14,11 +14,11 @@ import type { IntentRow, StorePort } from './ports.ts';
 import { createQueueMetrics, type QueueMetrics } from './queue/metrics.ts';
 import type { Random } from './random.ts';
 import type { HealthCheck } from './status.ts';
-import { fromLastTerm } from './term.ts';
+import { isOwnTerm, type OwnTerms } from './term.ts';
 import { watchWallClock } from './wall-clock.ts';
 import type { WatchedTime } from './watched-time.ts';
 
-/** The term whose controllers last took over what is remembered. */
+/** The term in which controllers last ran, on caches as new as the server or bridged to it. */
 const FACT_TERM = 'manager.term';
 
 export interface ManagerDeps {
@@ -52,8 +52,7 @@ export interface ManagerDeps {
 }
 
 /** One lead: from the moment the Lease is held until it is lost or given back. */
-export interface Lead {
-  readonly term: number;
+export interface Lead extends OwnTerms {
   /** Nobody else led since what is remembered was written. */
   readonly followsOwn: boolean;
   /** The process that died here held the Lease a moment ago, on this boot, with this file. */
@@ -131,7 +130,7 @@ export class Manager {
     if (!lead.followsOwn) this.#forget();
     else if (!isSeamless) this.#deps.store.ownWrites.clear();
     const resources = this.#deps.definitions.flatMap((definition) => definition.watches);
-    const bridged = isSeamless && this.#remembersLastTerm(lead.term);
+    const bridged = isSeamless && this.#hasRunSince(lead);
     const seamless = bridged && (await informers.resumable(resources, signal));
     if (!seamless) informers.expectCatchUp();
     await informers.synced(resources, signal);
@@ -191,12 +190,12 @@ export class Manager {
   }
 
   /**
-   * Only what the last term's controllers took over or wrote bridges the lag of a cache. A process
-   * that died between getting the Lease and building them left rows of an older term.
+   * What is remembered bridges the lag of a cache only from a moment on at which it had caught up.
+   * Where somebody else led and our process after that died before its controllers ran, none has.
    */
-  #remembersLastTerm(term: number): boolean {
-    const remembered = this.#deps.store.facts.get(FACT_TERM);
-    return remembered !== undefined && fromLastTerm(Number(remembered), term);
+  #hasRunSince(lead: Lead): boolean {
+    const ran = this.#deps.store.facts.get(FACT_TERM);
+    return ran !== undefined && isOwnTerm(Number(ran), lead);
   }
 
   /** Somebody else led since: what was remembered says nothing any more. */

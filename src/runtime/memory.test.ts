@@ -10,12 +10,13 @@ const YEAR_MS = 365 * 86_400_000;
 let clock: FakeClock;
 let store: MemoryTable<MemoryRow>;
 
-function open(term: number, rowsMax?: number): Memory<{ n: number }> {
+function open(term: number, rowsMax?: number, since = 7): Memory<{ n: number }> {
   return createMemory<{ n: number }>({
     controller: 'taint',
     store,
     clock,
     term,
+    since,
     encode: (value) => JSON.stringify(value),
     decode: (text) => JSON.parse(text) as { n: number },
     ...(rowsMax === undefined ? {} : { rowsMax }),
@@ -101,7 +102,7 @@ describe('after a restart', () => {
     expect(next.all().map(({ key }) => key)).toEqual(['ns/b']);
   });
 
-  test('rows of older terms and unreadable ones are dropped, those of others left alone', () => {
+  test('rows from before another one led and unreadable ones are dropped, those of others left alone', () => {
     const memory = open(7);
     memory.set('old', 'uid', { n: 1 });
     const row = store.all()[0]!;
@@ -109,7 +110,7 @@ describe('after a restart', () => {
     store.put({ ...row, key: 'broken', value: '{', term: 8 });
     store.put({ ...row, key: 'old' });
     store.put({ ...row, controller: 'node' });
-    const next = open(9);
+    const next = open(9, undefined, 8);
     expect(next.restore()).toEqual({ kept: 0, dropped: 2 });
     expect(next.all()).toEqual([]);
     expect(store.all()).toMatchObject([{ controller: 'node' }]);

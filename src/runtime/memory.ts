@@ -7,14 +7,13 @@ import type { Clock } from './clock.ts';
 import { MEMORY_ROWS_MAX } from './limits.ts';
 import type { MemoryRow, RowTable } from './ports.ts';
 import { type Due, DueHeap } from './queue/due-heap.ts';
-import { fromLastTerm } from './term.ts';
+import { isOwnTerm, type OwnTerms } from './term.ts';
 
-export interface MemoryOptions<T> {
+export interface MemoryOptions<T> extends OwnTerms {
   /** The controller, with "/what" behind it if it has several memories. */
   readonly controller: string;
   readonly store: RowTable<MemoryRow>;
   readonly clock: Clock;
-  readonly term: number;
   encode(value: T): string;
   /** Throws for a text it can't read; that row is dropped. */
   decode(text: string): T;
@@ -38,8 +37,8 @@ export interface Memory<T> {
   /** Everything remembered, in the order in which it was set. */
   all(): Remembered<T>[];
   /**
-   * Takes over the rows of the directly previous term, with their whole time to live again: the
-   * time between was not watched. Rows of other terms and unreadable ones are deleted.
+   * Takes over the rows of our own terms, with their whole time to live again: the time between was
+   * not watched. Rows from before another one led and unreadable ones are deleted.
    */
   restore(): { readonly kept: number; readonly dropped: number };
   /** Forgets what was restored and not set anew since. */
@@ -97,11 +96,11 @@ class RowMemory<T> implements Memory<T> {
   }
 
   restore(): { kept: number; dropped: number } {
-    const { controller, store, term } = this.#options;
+    const { controller, store } = this.#options;
     const rows = store.all().filter((row) => row.controller === controller);
     let kept = 0;
     for (const row of rows) {
-      const value = fromLastTerm(row.term, term) ? this.#read(row) : undefined;
+      const value = isOwnTerm(row.term, this.#options) ? this.#read(row) : undefined;
       if (value === undefined) {
         store.delete(row);
         continue;

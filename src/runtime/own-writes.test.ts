@@ -7,11 +7,12 @@ let store: MemoryTable<OwnWriteRow>;
 let skips: StaleRead[];
 let writes: OwnWrites;
 
-function open(term: number): OwnWrites {
+function open(term: number, since = 7): OwnWrites {
   return createOwnWrites({
     controller: 'rs',
     store,
     term,
+    since,
     skipped: (stale) => skips.push(stale),
   });
 }
@@ -93,13 +94,13 @@ describe('own writes', () => {
     expect(store.all()).toEqual([]);
   });
 
-  test('survive a restart, not a term in between', () => {
+  test('survive a restart, not the lead of somebody else in between', () => {
     writes.record('ns/a', 'uid', 'pods', '100');
     const next = open(8);
     next.restore();
     expect(next.caughtUp('ns/a', 'uid', caches({ pods: '99' }))).toBe(false);
     expect(store.all()).toMatchObject([{ term: 8 }]);
-    const later = open(10);
+    const later = open(10, 9);
     later.restore();
     expect(later.caughtUp('ns/a', 'uid', caches({ pods: '99' }))).toBe(true);
     expect(store.all()).toEqual([]);

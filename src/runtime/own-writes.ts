@@ -5,7 +5,7 @@
  */
 import { compareVersions, isVersion } from '../api/version.ts';
 import type { OwnWriteRow, RowTable } from './ports.ts';
-import { fromLastTerm } from './term.ts';
+import { isOwnTerm, type OwnTerms } from './term.ts';
 
 /** A write that the cache has not reached. */
 export interface StaleRead {
@@ -14,10 +14,9 @@ export interface StaleRead {
   readonly read: string;
 }
 
-export interface OwnWritesOptions {
+export interface OwnWritesOptions extends OwnTerms {
   readonly controller: string;
   readonly store: RowTable<OwnWriteRow>;
-  readonly term: number;
   /** Is told each time `caughtUp` says no; upstream counts these as stale_sync_skips_total. */
   skipped?(stale: StaleRead): void;
 }
@@ -32,7 +31,7 @@ export interface OwnWrites {
   caughtUp(ownerKey: string, ownerUid: string, versionOf: (resource: string) => string): boolean;
   /** The owner is gone. */
   forget(ownerKey: string): void;
-  /** Takes over the rows of the directly previous term; rows of others are deleted. */
+  /** Takes over the rows of our own terms; rows from before another one led are deleted. */
   restore(): void;
   /** Forgets everything, also what is only in the store; e.g. when the server was rewound. */
   clear(): void;
@@ -85,10 +84,10 @@ class Guard implements OwnWrites {
   }
 
   restore(): void {
-    const { controller, store, term } = this.#options;
+    const { controller, store } = this.#options;
     for (const row of store.all()) {
       if (row.controller !== controller) continue;
-      if (fromLastTerm(row.term, term)) {
+      if (isOwnTerm(row.term, this.#options)) {
         this.record(row.ownerKey, row.ownerUid, row.resource, row.resourceVersion);
       } else store.delete(row);
     }

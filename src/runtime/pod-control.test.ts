@@ -50,7 +50,7 @@ class World {
     const clock = fakeClock(1_000_000);
     const newId = (): string => `i${++this.#ids}`;
     const controller = 'replicaset-controller';
-    this.intents = new Intents({ controller, table: this.table, clock, term: 1, newId });
+    this.intents = new Intents({ controller, table: this.table, clock, term: 1, since: 1, newId });
   }
 
   async create(count: number, ofSlot?: PodCreation['ofSlot']) {

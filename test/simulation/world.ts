@@ -77,6 +77,8 @@ export class World {
   #boot = { id: 'boot-0', at: 0 };
   /** leaseTransitions. */
   #term = 0;
+  /** Since this term nobody else has led. */
+  #since = 0;
   #kills = 0;
   #powerCuts = 0;
   /** The process dies at the so many-th of these. */
@@ -263,7 +265,9 @@ export class World {
     process.elector.lose('the model says so');
     const how = toOther ? 'expired' : 'regained';
     if (toOther) this.#term += 2;
-    const lead = { term: this.#term, leaseUid: 'lease', how, followsOwn: !toOther } as const;
+    if (toOther) this.#since = this.#term;
+    const terms = { term: this.#term, since: this.#since };
+    const lead = { ...terms, leaseUid: 'lease', how, followsOwn: !toOther } as const;
     this.#time.after(this.#dice.longTail(5_000, 5 * MINUTE), () => {
       if (process.life.dead) return;
       if (toOther) this.#ledger.forgets();
@@ -305,7 +309,9 @@ export class World {
         const followsOwn = store.facts.get('manager.term') === String(this.#term);
         this.#term++;
         if (!followsOwn || how === 'reboot') this.#ledger.forgets();
-        process.elector.win({ term: this.#term, leaseUid: 'lease', how, followsOwn });
+        if (!followsOwn) this.#since = this.#term;
+        const terms = { term: this.#term, since: this.#since };
+        process.elector.win({ ...terms, leaseUid: 'lease', how, followsOwn });
       },
       process.life,
     );

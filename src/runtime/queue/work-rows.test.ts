@@ -15,8 +15,8 @@ let clock: FakeClock;
 let table: MemoryTable<WorkRow>;
 
 /** A queue of a new process in this term, over the same table. */
-function open(term: number): FrameworkQueue {
-  const work = storedWork({ queue: 'rs', table, clock, term });
+function open(term: number, since = 7): FrameworkQueue {
+  const work = storedWork({ queue: 'rs', table, clock, term, since });
   const limiter = createLimiter({}, clock);
   const metrics = createQueueMetrics(createMetrics({ process: 'none' }));
   const queue = createWorkQueue({ name: 'rs', clock, limiter, metrics, log: work.log });
@@ -100,11 +100,16 @@ describe('the next term', () => {
     expect(open(9).failures('a')).toBe(1);
   });
 
-  test('drops them if another term lies between, and leaves other queues alone', async () => {
+  test('takes them over also if a process in between died before it could', async () => {
+    await fail(open(7), 'a');
+    expect(open(10).failures('a')).toBe(1);
+  });
+
+  test('drops them if somebody else led between, and leaves other queues alone', async () => {
     await fail(open(7), 'a');
     const foreign = { ...table.all()[0]!, queue: 'job' };
     table.put(foreign);
-    expect(open(9).failures('a')).toBe(0);
+    expect(open(9, 8).failures('a')).toBe(0);
     expect(table.all()).toEqual([foreign]);
   });
 });

@@ -1,14 +1,13 @@
 /** Keeps the work of one queue in the store: what is dirty, what fails and when it is due again. */
 import type { Clock } from '../clock.ts';
 import type { RowTable, WorkRow } from '../ports.ts';
-import { fromLastTerm } from '../term.ts';
+import { isOwnTerm, type OwnTerms } from '../term.ts';
 import type { WorkLog, WorkState } from './types.ts';
 
-export interface WorkRowsOptions {
+export interface WorkRowsOptions extends OwnTerms {
   readonly queue: string;
   readonly table: RowTable<WorkRow>;
   readonly clock: Pick<Clock, 'now'>;
-  readonly term: number;
 }
 
 export interface StoredWork {
@@ -27,7 +26,8 @@ function worthARow(state: WorkState): boolean {
  * anything having changed, has no row: every key is looked over after a start, and an idle process
  * must not write to the disk because time passes.
  */
-export function storedWork({ queue, table, clock, term }: WorkRowsOptions): StoredWork {
+export function storedWork(options: WorkRowsOptions): StoredWork {
+  const { queue, table, clock, term } = options;
   const stored = new Map<string, WorkRow>();
   const drop = (key: string): void => {
     const row = stored.get(key);
@@ -58,7 +58,7 @@ export function storedWork({ queue, table, clock, term }: WorkRowsOptions): Stor
     const rows: WorkRow[] = [];
     for (const row of table.all()) {
       if (row.queue !== queue) continue;
-      if (fromLastTerm(row.term, term)) {
+      if (isOwnTerm(row.term, options)) {
         stored.set(row.key, row);
         rows.push(row);
       } else table.delete(row);

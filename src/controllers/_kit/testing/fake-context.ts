@@ -59,6 +59,7 @@ export function fakeContext(options: FakeContextOptions): FakeContext {
     table: memoryTable<IntentRow>((row) => row.id),
     clock,
     term: 1,
+    since: 1,
     newId: () => random.uuid(),
   });
   const off = new Set(options.gatesOff);
@@ -80,7 +81,15 @@ export function fakeContext(options: FakeContextOptions): FakeContext {
     expectations: () => expectations,
     memory: (what, { encode, decode }) => {
       const store = memory;
-      const made = createMemory({ controller: what, store, clock, term: 1, encode, decode });
+      const made = createMemory({
+        controller: what,
+        store,
+        clock,
+        term: 1,
+        since: 1,
+        encode,
+        decode,
+      });
       made.restore();
       return made;
     },

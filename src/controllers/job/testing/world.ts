@@ -135,12 +135,17 @@ export class JobWorld {
     informers.pods().put(...this.#podsApplied.values());
     const store = this.#store;
     const { clock } = fakes;
-    const term = this.#term;
+    const terms = { term: this.#term, since: 0 };
     const controller = NAME;
-    const ownWrites = createOwnWrites({ controller, store: store.ownWrites, term });
-    const expectations = createExpectations({ controller, store: store.expectations, clock, term });
+    const ownWrites = createOwnWrites({ controller, store: store.ownWrites, ...terms });
+    const expectations = createExpectations({
+      controller,
+      store: store.expectations,
+      clock,
+      ...terms,
+    });
     const newId = () => this.#random.uuid();
-    const intents = new Intents({ controller, table: store.intents, clock, term, newId });
+    const intents = new Intents({ controller, table: store.intents, clock, ...terms, newId });
     if (seamless) ownWrites.restore();
     else ownWrites.clear();
     if (seamless) expectations.restore();
@@ -181,7 +186,8 @@ export class JobWorld {
   ): Memory<T> {
     const controller = `${NAME}/${what}`;
     const store = this.#store.memory;
-    const made = createMemory({ controller, store, clock, term: this.#term, encode, decode });
+    const terms = { term: this.#term, since: 0 };
+    const made = createMemory({ controller, store, clock, ...terms, encode, decode });
     if (holds === 'lead' || seamless) made.restore();
     else made.clear();
     return made;
