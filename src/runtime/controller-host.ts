@@ -2,6 +2,7 @@
 import type { Counter } from 'prom-client';
 import { type Resource, resourceId } from '../api/resource.ts';
 import type { KubeClient } from '../kube/types.ts';
+import type { CommitBarrier } from './commit-barrier.ts';
 import type {
   Controller,
   ControllerContext,
@@ -34,6 +35,14 @@ import { createWorkQueue } from './queue/workqueue.ts';
 import type { DebugPage, HealthCheck } from './status.ts';
 import { runWorker } from './worker.ts';
 
+/** What all controllers of the process share beside what they are given. */
+export interface SharedParts {
+  readonly queueMetrics: QueueMetrics;
+  readonly barrier: CommitBarrier;
+}
+
+const NOTHING: Promise<void> = Promise.resolve();
+
 /** Builds and runs one controller for one lead. */
 export class ControllerHost {
   readonly #definition: ControllerDefinition;
@@ -52,16 +61,16 @@ export class ControllerHost {
   #expectations: RememberedExpectations | undefined;
   #controller: Controller | undefined;
   #workers: Promise<void> = Promise.resolve();
-  readonly #queueMetrics: QueueMetrics;
+  readonly #shared: SharedParts;
 
   constructor(
     definition: ControllerDefinition,
     deps: ManagerDeps,
-    queueMetrics: QueueMetrics,
+    shared: SharedParts,
     lead: Lead,
     signal: AbortSignal,
   ) {
-    this.#queueMetrics = queueMetrics;
+    this.#shared = shared;
     this.#definition = definition;
     this.#deps = deps;
     this.#lead = lead;
@@ -131,9 +140,7 @@ export class ControllerHost {
           clock: this.#deps.clock,
           log: this.#log,
           signal: this.#signal,
-          commit: () => {
-            if (!definition.announcesNothing) this.#commit();
-          },
+          commit: () => (definition.announcesNothing ? NOTHING : this.#shared.barrier.reach()),
           mayWrite: () => this.#deps.informers.trusted(),
           recordWrite: (key, uid, resource, version) =>
             this.#ownWrites.record(key, uid, resource, version),
@@ -199,12 +206,6 @@ export class ControllerHost {
     this.#skips.inc({ group: group.join('.'), resource: plural });
   }
 
-  #commit(): void {
-    if (!this.#deps.store.commit()) {
-      this.#log.v(1).info('The commit barrier could not reach the disk; going on from memory');
-    }
-  }
-
   #context(): ControllerContext {
     const deps = this.#deps;
     return {
@@ -239,7 +240,7 @@ export class ControllerHost {
     const { storedAs = name, ...limits } = options;
     const work = storedWork({ queue: storedAs, table: store.work, clock, term, since });
     const limiter = createLimiter(limits, clock);
-    const metrics = this.#queueMetrics;
+    const metrics = this.#shared.queueMetrics;
     const queue = createWorkQueue({ name, id: storedAs, clock, limiter, metrics, log: work.log });
     queue.restore(work.load());
     queue.lookOver(true);

@@ -189,8 +189,11 @@ export interface SyncRun {
   again(delayMs: number, because: string): void;
   /** A sentence for the journal about this sync as a whole. */
   note(because: string): void;
-  /** Commit barrier by hand, for records put before calls that go through other ports. */
-  barrier(): void;
+  /**
+   * Commit barrier by hand, for records put before calls that go through other ports. Resolves when
+   * they are in the file.
+   */
+  barrier(): Promise<void>;
 }
 
 /** Event recorder of one controller (component name in `source`). Dedupe, combine, spam limit inside. */

@@ -58,10 +58,11 @@ export class EventMemory {
 
   /** Puts what changed into the store, at most every EVENT_MEMORY_INTERVAL_MS unless `now`. */
   save(now = false): void {
+    const changed = this.#kept.filter((kept) => kept.changed);
+    if (changed.length === 0) return;
     const at = this.#options.clock.monotonic();
     if (!now && at - this.#savedAt < EVENT_MEMORY_INTERVAL_MS) return;
-    for (const kept of this.#kept) {
-      if (!kept.changed) continue;
+    for (const kept of changed) {
       kept.changed = false;
       this.#savedAt = at;
       this.#memory.set(kept.component, kept.component, kept.pipeline.remember());

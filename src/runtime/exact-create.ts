@@ -38,7 +38,7 @@ class Creates implements ExactCreates {
     const { intents } = this.#deps;
     for (let attempt = 0; ; attempt++) {
       const intent = this.#announce(creation);
-      run.barrier();
+      await run.barrier();
       try {
         const object = await this.#send<T>(run, creation, intent.name);
         intents.settle(intent);

@@ -42,7 +42,7 @@ export const JOURNAL_PENDING_MAX = 1_000;
 export const JOURNAL_BYTES_MAX = 16 * 1024 * 1024;
 export const JOURNAL_TEXT_MAX = 1_000;
 export const JOURNAL_WRITES_MAX = 500;
-/** So many new journal rows between two looks at the journal's bytes. */
+/** So many new journal rows between two times of trimming it. */
 export const JOURNAL_TRIM_ROWS = 500;
 /** WAL growth that asks for a checkpoint out of turn. */
 export const WAL_BYTES_STEP = 4 * 1024 * 1024;

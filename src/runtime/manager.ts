@@ -5,13 +5,14 @@
 import { PODS, type Resource, resourceId } from '../api/resource.ts';
 import type { ClientFactory, TokenSigner } from '../kube/types.ts';
 import type { Clock } from './clock.ts';
+import { CommitBarrier } from './commit-barrier.ts';
 import type { ControllerDefinition, ControllerFlags, DiscoveryResult } from './controller.ts';
-import { ControllerHost } from './controller-host.ts';
+import { ControllerHost, type SharedParts } from './controller-host.ts';
 import type { Informers } from './informer/set.ts';
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { IntentRow, StorePort } from './ports.ts';
-import { createQueueMetrics, type QueueMetrics } from './queue/metrics.ts';
+import { createQueueMetrics } from './queue/metrics.ts';
 import type { Random } from './random.ts';
 import type { HealthCheck } from './status.ts';
 import { isOwnTerm, type OwnTerms } from './term.ts';
@@ -62,7 +63,7 @@ export interface Lead extends OwnTerms {
 /** Controllers of the process; `lead` and `stopLeading` alternate. */
 export class Manager {
   readonly #deps: ManagerDeps;
-  readonly #queueMetrics: QueueMetrics;
+  readonly #shared: SharedParts;
   #hosts: ControllerHost[] = [];
   #stop: AbortController | undefined;
   #running: Promise<void> | undefined;
@@ -70,8 +71,14 @@ export class Manager {
 
   constructor(deps: ManagerDeps) {
     this.#deps = deps;
-    this.#queueMetrics = createQueueMetrics(deps.metrics);
-    deps.store.beforeCommit(() => {
+    const { clock, store } = deps;
+    const log = deps.log.named('store');
+    const barrier = new CommitBarrier(clock, () => {
+      if (store.commit()) return;
+      log.v(1).info('The commit barrier could not reach the disk; going on from memory');
+    });
+    this.#shared = { queueMetrics: createQueueMetrics(deps.metrics), barrier };
+    store.beforeCommit(() => {
       for (const host of this.#hosts) host.saveEvents();
     });
   }
@@ -142,7 +149,7 @@ export class Manager {
     this.#deps.watched.begin(steady);
     const granted = { ...lead, seamless };
     this.#hosts = this.#deps.definitions
-      .map((each) => new ControllerHost(each, this.#deps, this.#queueMetrics, granted, signal))
+      .map((each) => new ControllerHost(each, this.#deps, this.#shared, granted, signal))
       .filter((host) => host.build());
     this.#deps.store.facts.set(FACT_TERM, String(lead.term));
     this.#watchIntents();

@@ -70,7 +70,7 @@ class ExactPodControl implements PodControl {
     pods: readonly PodCreation[],
   ): Promise<PodBatchResult> {
     const announced = pods.map((pod) => ({ pod, intent: this.#announce(pod) }));
-    run.barrier();
+    await run.barrier();
     const started = new Set<IntentRow>();
     let terminating: unknown;
     const result = await slowStart(pods.length, SLOW_START_INITIAL, async (index) => {
@@ -102,7 +102,7 @@ class ExactPodControl implements PodControl {
         intent: this.#deps.intents.announceDelete(victim, owner.metadata.uid),
       };
     });
-    run.barrier();
+    await run.barrier();
     const notDone: string[] = [];
     const errors: unknown[] = [];
     const worker = async (): Promise<void> => {
@@ -164,7 +164,7 @@ class ExactPodControl implements PodControl {
           this.#deps.intents.settle(intent);
           if (ours) return undefined;
           intent = this.#announce(pod);
-          run.barrier();
+          await run.barrier();
           continue;
         }
         this.#createFailed(owner, intent, error);

@@ -16,8 +16,8 @@ export interface SyncRunDeps {
   readonly now: number;
   /** False while the server's history may be another one than the caches': then nothing is sent. */
   mayWrite(): boolean;
-  /** Commit barrier: everything announced so far is in the file afterwards. */
-  commit(): void;
+  /** Commit barrier: everything announced so far is in the file once it resolves. */
+  commit(): Promise<void>;
   /** Remembers a version that our own write produced. */
   recordWrite(ownerKey: string, ownerUid: string, resource: string, version: string): void;
 }
@@ -75,9 +75,9 @@ export class RecordedRun implements SyncRun, SyncClient {
     this.#notes.push(because);
   }
 
-  barrier(): void {
+  async barrier(): Promise<void> {
     this.#committed = true;
-    this.#deps.commit();
+    await this.#deps.commit();
   }
 
   async get<T extends KubeObject>(
@@ -192,10 +192,11 @@ export class RecordedRun implements SyncRun, SyncClient {
     options: BecauseOptions,
     send: () => Promise<T>,
   ): Promise<T> {
-    if (!this.#deps.mayWrite()) {
-      throw new FencedError('the API server may have been restarted: its history is being checked');
+    this.#checkHistory();
+    if (!this.#committed) {
+      await this.barrier();
+      this.#checkHistory();
     }
-    if (!this.#committed) this.barrier();
     const id = resourceId(resource);
     const full = at.subresource === undefined ? id : `${id}/${at.subresource}`;
     try {
@@ -207,6 +208,11 @@ export class RecordedRun implements SyncRun, SyncClient {
       this.#record(verb, full, at, options.because, outcomeOf(error));
       throw error;
     }
+  }
+
+  #checkHistory(): void {
+    if (this.#deps.mayWrite()) return;
+    throw new FencedError('the API server may have been restarted: its history is being checked');
   }
 
   #guard(options: BecauseOptions, resource: string, result: unknown): void {

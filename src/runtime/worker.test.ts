@@ -54,7 +54,9 @@ function working(
     clock,
     log,
     signal: new AbortController().signal,
-    commit: () => commits++,
+    commit: async () => {
+      commits++;
+    },
     mayWrite: () => true,
     recordWrite: () => undefined,
     heal: async () => undefined,

@@ -28,7 +28,7 @@ export interface WorkerDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
-  commit(): void;
+  commit(): Promise<void>;
   /** False while the caches may be of another history than the server's. */
   mayWrite(): boolean;
   recordWrite(ownerKey: string, ownerUid: string, resource: string, version: string): void;

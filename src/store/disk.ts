@@ -22,7 +22,8 @@ export class Disk {
   /** Path of the file, or ":memory:". */
   readonly path: string;
   readonly #inode: number;
-  #journalRows = 0;
+  /** New rows since the journal was trimmed; what earlier processes left is trimmed at once. */
+  #journalRows = JOURNAL_TRIM_ROWS;
 
   private constructor(client: Database, path: string) {
     this.client = client;
@@ -117,10 +118,10 @@ export class Disk {
     if (batch.journalCutoff > 0) journal.keepSince(batch.journalCutoff);
     if (batch.journal.length === 0) return;
     for (const row of batch.journal) journal.add(bounded(row));
-    journal.keepNewest(JOURNAL_ROWS_MAX);
     this.#journalRows += batch.journal.length;
     if (this.#journalRows < JOURNAL_TRIM_ROWS) return;
     this.#journalRows = 0;
+    journal.keepNewest(JOURNAL_ROWS_MAX - JOURNAL_TRIM_ROWS);
     journal.keepBytes(JOURNAL_BYTES_MAX);
   }
 

@@ -145,7 +145,7 @@ export class Acting {
     const { expectations } = this.#ports;
     const podKeys = victims.map(({ pod }) => pod.key);
     expectations.expect(this.#key, this.#uid, 0, podKeys);
-    this.#run.barrier();
+    await this.#run.barrier();
     const errors: unknown[] = [];
     let ready = 0;
     let failed = 0;
@@ -206,7 +206,7 @@ export class Acting {
       this.#uid,
       waiting.map(({ uid }) => uid),
     );
-    this.#run.barrier();
+    await this.#run.barrier();
     const worker = async (): Promise<void> => {
       for (let pod = waiting.shift(); pod !== undefined; pod = waiting.shift()) {
         let awaited = false;

@@ -207,7 +207,7 @@ export class NodeMonitor {
       const because = `nothing was heard of node ${name} for ${Math.floor(silentMs / 1_000)} s, ${allowed}`;
       if (found === 'True') {
         unmarked.announce(node);
-        run.barrier();
+        await run.barrier();
       }
       try {
         await writeConditions(run, whole, conditions, because);

@@ -28,7 +28,8 @@ import type { Turn } from './watch-turns.ts';
 /** One reflector; `run` keeps going until the signal aborts. */
 export class Reflector<T extends KubeObject, R extends ObjectRecord> {
   readonly resource: Resource;
-  readonly #id: string;
+  /** plural.group of the resource. */
+  readonly id: string;
   readonly #cache: ResourceCache<T, R>;
   readonly #deps: ReflectorDeps;
   readonly #publish: (changes: readonly Change<R>[]) => void;
@@ -64,11 +65,11 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
     publish: (changes: readonly Change<R>[]) => void,
   ) {
     this.resource = cache.resource;
-    this.#id = resourceId(cache.resource);
+    this.id = resourceId(cache.resource);
     this.#cache = cache;
     this.#deps = deps;
     this.#publish = publish;
-    this.#log = deps.log.named('reflector', { resource: this.#id });
+    this.#log = deps.log.named('reflector', { resource: this.id });
   }
 
   get version(): string {
@@ -90,7 +91,7 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
 
   status(): ReflectorStatus {
     return {
-      resource: this.#id,
+      resource: this.id,
       resourceVersion: this.#version,
       objects: this.#cache.size,
       how: this.#how,
@@ -121,7 +122,7 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
 
   /** Rows of this resource may be missing on the disk. */
   torn(): boolean {
-    return this.#deps.rows.torn(this.#id);
+    return this.#deps.rows.torn(this.id);
   }
 
   /** Ends the watch that is open, so that the next round looks after what is torn. */
@@ -145,9 +146,9 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
 
   /** Takes the stored objects as they are if they may be resumed; call before `run`. */
   loadStored(): void {
-    const point = this.#deps.rows.resumePoint(this.#id);
+    const point = this.#deps.rows.resumePoint(this.id);
     const { rows, resumable } = this.#deps;
-    const usable = point !== undefined && resumable && !rows.torn(this.#id) && this.#cache.load();
+    const usable = point !== undefined && resumable && !rows.torn(this.id) && this.#cache.load();
     if (!usable) {
       this.#cache.reset();
       return;
@@ -183,7 +184,7 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
   async #round(signal: AbortSignal): Promise<void> {
     await this.#deps.history.verified(signal);
     if (!this.#synced) await this.#list(signal, false);
-    else if (this.#deps.history.mustCompare(this.#id)) await this.#delta(signal);
+    else if (this.#deps.history.mustCompare(this.id)) await this.#delta(signal);
     else if (this.#mustMend()) await this.#mend(signal);
     else if (this.#mustVerify) await this.#verifyAll(signal);
     if (this.#mustAsk && this.#deps.resumable) await this.#askTarget(signal);
@@ -221,7 +222,7 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
     const fencing = !this.#caughtUp;
     const startedAt = this.#deps.clock.monotonic();
     this.#watches++;
-    this.#deps.metrics.watchStarted(this.#id);
+    this.#deps.metrics.watchStarted(this.id);
     const stream = this.#deps.client.watch<T>(this.resource, {
       resourceVersion: this.#version,
       timeoutSeconds: fencing ? FENCE_WATCH_SECONDS : this.#watchSeconds(),
@@ -263,7 +264,7 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
     this.#advance(last, this.#cache.rowChanges !== rowChanges);
     this.#publish(changes);
     const durationMs = this.#deps.clock.monotonic() - startedAt;
-    this.#deps.metrics.events(this.#id, changes.length, durationMs);
+    this.#deps.metrics.events(this.id, changes.length, durationMs);
     this.#wake();
   }
 
@@ -282,7 +283,7 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
     this.#cache.writeHeldBack();
     this.#bookmarkPending = false;
     this.#deps.rows.setResumePoint({
-      resource: this.#id,
+      resource: this.id,
       resourceVersion: this.#version,
       observedAt: this.#lastEventAt,
     });
@@ -299,7 +300,7 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
   async #list(signal: AbortSignal, rewrite: boolean): Promise<void> {
     const epoch = this.#epoch;
     const { version } = await fullList({ ...this.#relistDeps(signal), rewrite });
-    this.#deps.metrics.listed(this.#id, 'full');
+    this.#deps.metrics.listed(this.id, 'full');
     this.#adopt(version, 'listed');
     if (epoch !== this.#epoch) return;
     this.#mustAsk = false;
@@ -308,14 +309,14 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
   }
 
   #mustMend(): boolean {
-    return this.#mustForget || (this.#deps.rows.torn(this.#id) && this.#deps.diskWell());
+    return this.#mustForget || (this.#deps.rows.torn(this.id) && this.#deps.diskWell());
   }
 
   /** Every row is written again before the resource counts as whole. */
   async #mend(signal: AbortSignal): Promise<void> {
     // A bookmark's version would be ahead of the rows until all are listed.
     this.#bookmarkPending = false;
-    this.#deps.rows.drop(this.#id);
+    this.#deps.rows.drop(this.id);
     await this.#list(signal, true);
     this.#mustForget = false;
     this.#wake();
@@ -324,7 +325,7 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
   async #verifyAll(signal: AbortSignal): Promise<void> {
     const missed = await this.#delta(signal);
     this.#mustVerify = false;
-    this.#deps.metrics.verified(this.#id, missed);
+    this.#deps.metrics.verified(this.id, missed);
     if (missed > 0) {
       this.#log.warning('The cache had missed changes; they are repaired', { objects: missed });
     }
@@ -335,10 +336,10 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
     const before = this.#version;
     const result = await deltaRelist(this.#relistDeps(signal));
     const { changed, version, needed, rewound, missed } = result;
-    if (rewound || compareVersions(version, before) < 0) this.#deps.history.rewound(this.#id);
-    this.#deps.metrics.listed(this.#id, 'delta');
+    if (rewound || compareVersions(version, before) < 0) this.#deps.history.rewound(this.id);
+    this.#deps.metrics.listed(this.id, 'delta');
     this.#adopt(version, 'delta');
-    this.#deps.history.compared(this.#id);
+    this.#deps.history.compared(this.id);
     this.#target = needed;
     this.#caughtUp = false;
     this.#checkCaughtUp();
@@ -370,12 +371,12 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
 
   async #recover(error: unknown, signal: AbortSignal): Promise<void> {
     this.#problem = error instanceof Error ? error.message : String(error);
-    this.#deps.metrics.failed(this.#id);
+    this.#deps.metrics.failed(this.id);
     if (isExpired(error) && this.#synced) {
       this.#log.info('The server no longer has this history: comparing', {
         version: this.#version,
       });
-      this.#deps.history.expired(this.#id);
+      this.#deps.history.expired(this.id);
       if (this.#failures++ === 0) return;
     } else {
       this.#deps.history.uncleanEnd();

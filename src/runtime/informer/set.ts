@@ -13,7 +13,7 @@ import { ResourceCache } from './cache.ts';
 import { Follower, type Following, type FollowMode } from './follow.ts';
 import { bystander, createHistoryCheck, type HistoryCheck } from './history.ts';
 import { CachedInformer } from './informer.ts';
-import { noteHow } from './noted-how.ts';
+import { NotedHow } from './noted-how.ts';
 import { Reflector } from './reflector.ts';
 import type { ReflectorMetrics } from './reflector-metrics.ts';
 import type { ReflectorDeps, ReflectorStatus } from './reflector-types.ts';
@@ -72,10 +72,12 @@ export class Informers implements InformerSet {
   readonly #running = new Set<Promise<void>>();
   readonly #follower: Follower | undefined;
   readonly #book: TieBook | undefined;
+  readonly #notedHow: NotedHow;
   #started: Started | undefined;
 
   constructor(deps: InformerSetDeps, resources: readonly Resource[], following?: Following) {
     this.#deps = deps;
+    this.#notedHow = new NotedHow(deps.store.facts);
     this.#book = following?.ties ? new TieBook() : undefined;
     for (const resource of resources) this.#create(resource, 'whole', this.#rowsOf(resource));
     if (following !== undefined) this.#follower = this.#makeFollower(following);
@@ -351,12 +353,9 @@ export class Informers implements InformerSet {
   }
 
   #saveProgress(): void {
-    for (const reflector of this.#reflectors()) reflector.saveProgress();
-    const caches = [...this.#reflectors()].map(({ resource, how }) => ({
-      id: resourceId(resource),
-      how,
-    }));
-    noteHow(this.#deps.store.facts, caches);
+    const reflectors = [...this.#reflectors()];
+    for (const reflector of reflectors) reflector.saveProgress();
+    this.#notedHow.note(reflectors);
   }
 
   *#reflectors(): Iterable<Reflector<KubeObject, ObjectRecord>> {

@@ -64,7 +64,7 @@ export class FakeRun implements SyncRun, SyncClient {
     this.notes.push(because);
   }
 
-  barrier(): void {}
+  async barrier(): Promise<void> {}
 
   async get<T extends KubeObject>(resource: Resource, at: ObjectRef): Promise<T> {
     this.reads.push(`${resourceId(resource)} ${keyOf(at)}`);

@@ -108,7 +108,7 @@ export class CronWorld {
       now: this.now,
       again: () => {},
       note: () => {},
-      barrier: () => {},
+      barrier: async () => {},
     };
   }
 

@@ -231,7 +231,7 @@ class WorldRun implements SyncRun {
 
   note(): void {}
 
-  barrier(): void {}
+  async barrier(): Promise<void> {}
 
   get client(): SyncClient {
     return this as unknown as SyncClient;

@@ -77,7 +77,7 @@ export class SliceServer implements SyncRun, SyncClient {
     this.notes.push(because);
   }
 
-  barrier(): void {}
+  async barrier(): Promise<void> {}
 
   async get<T extends KubeObject>(resource: Resource, at: ObjectRef): Promise<T> {
     return this.#found(resource, keyOf(at)) as T;
