@@ -188,10 +188,10 @@ describe('the house', () => {
         /^runtime\/clock\.ts$/,
       ],
       [['Math.random', 'crypto.randomUUID', 'crypto.getRandomValues'], /^runtime\/random\.ts$/],
-      [['process.env', 'Bun.env'], /^(main|options\/.*)\.ts$/],
+      [['process.env', 'Bun.env'], /^(main|program|options\/.*)\.ts$/],
       [
         ['console.log', 'console.error', 'console.warn', 'process.stdout', 'process.stderr'],
-        /^(main\.ts|cli\/.*)$/,
+        /^(program\.ts|cli\/.*)$/,
       ],
       [['fetch()', 'Bun.fetch'], /^kube\/transport\.ts$/],
     ];
