@@ -236,8 +236,8 @@ describe('creating pods', () => {
     const causes = [{ reason: 'NamespaceTerminating' }];
     const refusal = new ApiError(403, 'going', { reason: 'Forbidden', details: { causes } });
     world.answers = [refusal, refusal];
-    expect(await world.create(3)).toMatchObject({ done: 3, notDone: [], terminating: refusal });
+    expect(await world.create(3)).toMatchObject({ done: 3, refused: 2, terminating: refusal });
     expect(world.sent).toHaveLength(3);
-    expect(await world.create(1)).toMatchObject({ done: 1, terminating: undefined });
+    expect(await world.create(1)).toMatchObject({ done: 1, refused: 0 });
   });
 });

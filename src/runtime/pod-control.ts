@@ -73,18 +73,21 @@ class ExactPodControl implements PodControl {
     run.barrier();
     const started = new Set<IntentRow>();
     let terminating: unknown;
+    let refused = 0;
     const result = await slowStart(pods.length, SLOW_START_INITIAL, async (index) => {
       const next = announced[index];
       if (next === undefined) return;
       started.add(next.intent);
       const refusal = await this.#create(run, owner, ownerKey, next.pod, next.intent);
+      if (refusal === undefined) return;
       terminating ??= refusal;
+      refused++;
     });
     const unsent = announced.filter(({ intent }) => !started.has(intent));
     for (const { intent } of unsent) this.#deps.intents.refused(intent);
     const notDone = Array.from({ length: pods.length - result.successes }, () => '');
     const failed = result.tried - result.successes;
-    return { done: result.successes, notDone, failed, terminating, error: result.error };
+    return { done: result.successes, notDone, failed, refused, terminating, error: result.error };
   }
 
   async deletePods(
