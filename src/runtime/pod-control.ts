@@ -12,6 +12,7 @@ import {
   isNamespaceTerminating,
   isNotFound,
 } from '../api/errors.ts';
+import { knownFields } from '../api/known-fields.ts';
 import { PODS, resourceId } from '../api/resource.ts';
 import type { KubeObject, ObjectReference, Pod, PodTemplateSpec } from '../api/types/index.ts';
 import type {
@@ -247,7 +248,7 @@ export function referenceTo(object: KubeObject): ObjectReference {
 }
 
 function podBody(pod: PodCreation, name: string): object {
-  const template = pod.template as PodTemplateSpec;
+  const template = knownFields(pod.template as PodTemplateSpec, 'PodTemplateSpec');
   const { apiVersion, kind, name: ownerName, uid } = pod.owner;
   const finalizers = [...(template.metadata?.finalizers ?? []), ...(pod.finalizers ?? [])];
   return {
