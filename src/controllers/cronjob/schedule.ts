@@ -1,5 +1,5 @@
 /** Which scheduled time is due, and when the next one comes (upstream's mostRecentScheduleTime). */
-import { type CronSchedule, NEVER, type ParsedCron, parseCron } from '../../api/cron.ts';
+import { type CronSchedule, type ParsedCron, parseCron } from '../../api/cron.ts';
 import { LONGEST_MS, secondsMs, timeMs } from '../../api/time.ts';
 import type { CronJob } from '../../api/types/index.ts';
 import type { Zones } from '../../api/zone.ts';
@@ -75,12 +75,7 @@ function recentTime(
   const elapsed = Math.trunc(span(first, now) / SECOND_MS);
   const missed = Math.trunc(elapsed / between) + 1;
   // Times are not always as far apart as the first two: the search starts one distance too early.
-  let at: number | undefined;
-  let next = schedule.next(first + (missed - 2) * between * SECOND_MS);
-  while (next <= now && next !== NEVER) {
-    at = next;
-    next = schedule.next(next);
-  }
+  const at = schedule.latest(first + (missed - 2) * between * SECOND_MS, now);
   return { earliest, at, missed };
 }
 
