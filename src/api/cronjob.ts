@@ -1,8 +1,11 @@
-/** Which scheduled time is due, and when the next one comes (upstream's mostRecentScheduleTime). */
-import { type CronSchedule, type ParsedCron, parseCron } from '../../api/cron.ts';
-import { LONGEST_MS, secondsMs, timeMs } from '../../api/time.ts';
-import type { CronJob } from '../../api/types/index.ts';
-import type { Zones } from '../../api/zone.ts';
+/**
+ * The times of a CronJob: which one is due, and when the next comes (upstream's
+ * mostRecentScheduleTime).
+ */
+import { type CronSchedule, type ParsedCron, parseCron } from './cron.ts';
+import { LONGEST_MS, secondsMs, timeMs } from './time.ts';
+import type { CronJob } from './types/index.ts';
+import type { Zones } from './zone.ts';
 
 /** What is read of a CronJob to know its times. */
 export type Scheduled = Pick<CronJob, 'metadata' | 'spec' | 'status'>;
@@ -46,6 +49,15 @@ export function scheduleOf({ spec }: Scheduled, zones: Zones): ParsedCron {
  */
 export function dueTime(cronJob: Scheduled, now: number, schedule: CronSchedule): DueTime {
   return recentTime(cronJob, now, schedule, true);
+}
+
+/** The latest time up to `now` that no Job was started for, whatever the reason; else undefined. */
+export function missedTime(
+  cronJob: Scheduled,
+  now: number,
+  schedule: CronSchedule,
+): number | undefined {
+  return recentTime(cronJob, now, schedule, false).at;
 }
 
 /** Milliseconds until the CronJob is to be looked at again; 0 or less: at once. */
