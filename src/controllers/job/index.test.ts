@@ -136,6 +136,9 @@ describe('a sync', () => {
     world.run.failNext('patch', error);
     await expect(world.sync()).rejects.toBe(error);
     expect(world.statuses()).toHaveLength(1);
+    // A sync that was cut off is no failed one.
+    const metrics = await world.context.metrics.registry.metrics();
+    expect(metrics).not.toContain('job_controller_job_syncs_total{');
     world.run.writes.length = 0;
     await world.sync();
     // Those two whose finalizers are gone are awaited, the third is tried again.
