@@ -488,7 +488,7 @@ describe('hints by the CPUs of zones', () => {
     services.put(service());
     await sync();
     services.put(service({}, { annotations: AUTO }));
-    await expect(sync()).rejects.toThrow('node-2 is lost');
+    await expect(sync()).rejects.toThrow('nodes node-2 is known but');
     expect(told()).toEqual([]);
     nodes.put(lost);
     await sync();
