@@ -113,6 +113,9 @@ describe('the status of a pod that is removed', () => {
     expect(failedStatus(pod(), true, NOW)).toMatchObject({
       status: { conditions: [{ ...condition, lastTransitionTime: '2026-05-20T12:00:00Z' }] },
     });
+    expect(failedStatus(pod([{ type: 'Ready' }]), true, NOW)).toMatchObject({
+      status: { '$setElementOrder/conditions': [{ type: 'Ready' }, { type: 'DisruptionTarget' }] },
+    });
     const since = '2026-05-20T11:00:00Z';
     const before = [{ type: 'DisruptionTarget', status: 'True', lastTransitionTime: since }];
     expect(failedStatus(pod(before), true, NOW)).toMatchObject({
