@@ -24,6 +24,11 @@ export const NEVER = -62_135_596_800_000;
 export interface CronSchedule {
   /** The first time after this one, on a whole second; NEVER if five years hold none. */
   next(after: number): number;
+  /**
+   * The last time, up to `until`, that asking for one after the other from `after` on comes to;
+   * undefined if the first is later, or there is none.
+   */
+  latest(after: number, until: number): number | undefined;
 }
 
 /** A schedule, or what is wrong with its text, in the words of robfig/cron. */
@@ -42,6 +47,9 @@ interface Fields {
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** How far the search for the latest time looks ahead at once. */
+const STRETCH_MS = 32 * DAY_MS;
 const SECOND_NS = 1_000_000_000n;
 const NANOSECONDS_PER_MS = 1_000_000n;
 const YEARS_MAX = 5;
@@ -140,7 +148,13 @@ function parseDescriptor(text: string, zone: Zone): ParsedCron {
 function everyDuration(nanoseconds: bigint): CronSchedule {
   const size = nanoseconds < SECOND_NS ? SECOND_NS : nanoseconds;
   const delayMs = Number((size - (size % SECOND_NS)) / NANOSECONDS_PER_MS);
-  return { next: (after) => floorTo(after, SECOND_MS) + delayMs };
+  return {
+    next: (after) => floorTo(after, SECOND_MS) + delayMs,
+    latest(after, until) {
+      const from = floorTo(after, SECOND_MS);
+      return until < from + delayMs ? undefined : from + floorTo(until - from, delayMs);
+    },
+  };
 }
 
 function floorTo(at: number, unitMs: number): number {
@@ -162,6 +176,50 @@ class FieldSchedule implements CronSchedule {
     if ([minute, hour, month].some(({ values }) => values.size === 0)) return NEVER;
     return new Search(this.#fields, this.#zone, floorTo(after, SECOND_MS) + SECOND_MS).run();
   }
+
+  latest(after: number, until: number): number | undefined {
+    let latest: number | undefined;
+    for (let next = this.next(after); isReached(next, until); next = this.next(latest)) {
+      // What clocks that change do to times depends on the one before: these are gone through.
+      latest = this.#lastBefore(next, steadyUntil(this.#zone, next, until));
+    }
+    return latest;
+  }
+
+  /** The last time up to `until`, a time being given and no clock changing in between. */
+  #lastBefore(given: number, until: number): number {
+    if (!isReached(this.next(given), until)) return given;
+    let found = given;
+    let beyond = given + Math.floor((until - given) / MINUTE_MS) * MINUTE_MS + MINUTE_MS;
+    while (beyond - found > MINUTE_MS) {
+      const middle = found + floorTo((beyond - found) / 2, MINUTE_MS);
+      const next = this.next(middle - 1);
+      if (isReached(next, until)) found = next;
+      else beyond = middle;
+    }
+    return found;
+  }
+}
+
+function isReached(time: number, until: number): boolean {
+  return time !== NEVER && time <= until;
+}
+
+/** An instant up to which the clocks of a zone don't change, at most a stretch away. */
+function steadyUntil(zone: Zone, from: number, until: number): number {
+  const limit = Math.min(until, from + STRETCH_MS);
+  const offset = zone.offsetMs(from);
+  let at = from;
+  for (const stepMs of [DAY_MS, HOUR_MS]) {
+    for (
+      let next = Math.min(at + stepMs, limit);
+      at < limit && zone.offsetMs(next) === offset;
+      next = Math.min(at + stepMs, limit)
+    ) {
+      at = next;
+    }
+  }
+  return at;
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Short, name-safe hashes: FNV-1 and FNV-1a, and the encoding that upstream gives to them. */
 import { stringifyJson } from './json.ts';
+import { knownFields } from './known-fields.ts';
 import type { PodTemplateSpec } from './types/index.ts';
 
 /** The characters of generated names and hashes: no vowels, nothing that looks like another. */
@@ -83,13 +84,14 @@ export function canonicalJson(value: unknown): string {
 /**
  * The hash that names a ReplicaSet and labels its pods. Upstream hashes a dump that only Go can
  * make, so the value differs from upstream's; nobody looks a ReplicaSet up by it. It is the same
- * for the same template and collision count, and has upstream's shape.
+ * for the same template and collision count, fields that upstream doesn't know left out, and has
+ * upstream's shape.
  */
 export function templateHash(
   template: PodTemplateSpec,
   collisionCount: number | undefined,
 ): string {
-  const text = new TextEncoder().encode(canonicalJson(template));
+  const text = new TextEncoder().encode(canonicalJson(knownFields(template, 'PodTemplateSpec')));
   const bytes = new Uint8Array(text.length + (collisionCount === undefined ? 0 : COLLISION_BYTES));
   bytes.set(text);
   if (collisionCount !== undefined) {

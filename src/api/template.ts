@@ -1,4 +1,5 @@
 /** Pod templates compared by meaning, as the API server's semantic equality does. */
+import { knownFields } from './known-fields.ts';
 import { quantitiesEqual } from './quantity.ts';
 import type { PodTemplateSpec } from './types/index.ts';
 
@@ -109,17 +110,19 @@ export function withoutHashLabel(
   return rest;
 }
 
-function withoutHash(template: PodTemplateSpec): Fields {
+function comparable(given: PodTemplateSpec): Fields {
+  const template = knownFields(given, 'PodTemplateSpec');
   const labels = withoutHashLabel(template.metadata?.labels);
   return { ...template, metadata: { ...template.metadata, labels } };
 }
 
 /**
- * True if two templates describe the same pod, the hash label left out (upstream's EqualIgnoreHash
- * over its semantic equality): absent, null and empty lists and maps are the same, quantities and
- * times count by value. An unset optional field and one set to its zero value are not the same.
- * Both must come from the API server, which has filled in its defaults.
+ * True if two templates describe the same pod, the hash label and fields that upstream doesn't know
+ * left out (upstream's EqualIgnoreHash over its semantic equality): absent, null and empty lists
+ * and maps are the same, quantities and times count by value. An unset optional field and one set
+ * to its zero value are not the same. Both must come from the API server, which has filled in its
+ * defaults.
  */
 export function templatesEqual(a: PodTemplateSpec, b: PodTemplateSpec): boolean {
-  return fieldsEqual(withoutHash(a), withoutHash(b), 1);
+  return fieldsEqual(comparable(a), comparable(b), 1);
 }

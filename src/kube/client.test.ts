@@ -116,6 +116,18 @@ describe('what requests carry', () => {
     ]);
   });
 
+  test('of what a collection held only metadata comes back, and it is not read', async () => {
+    const client = answering(200, {});
+    server.handle = (_, reply) => reply.text(200, '{"items":[');
+    await client.deleteCollection(PODS, { namespace: 'x' });
+    expect(server.received[0]?.headers.accept).toBe(
+      'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json',
+    );
+    server.handle = (_, reply) => reply.json(405, { kind: 'Status', code: 405, message: 'no' });
+    const error = await failureOf(client.deleteCollection(PODS, { namespace: 'x' }));
+    expect(error).toMatchObject({ code: 405, message: 'no' });
+  });
+
   test('the kinds of patches', async () => {
     const client = answering(200, pod);
     for (const kind of ['json', 'merge', 'strategic', 'apply'] as const) {

@@ -5,7 +5,7 @@ import { apiVersionOf, type Resource } from '../api/resource.ts';
 import type { KubeObject, Status } from '../api/types/index.ts';
 import { REQUEST_TIMEOUT_MS } from '../runtime/limits.ts';
 import { apiErrorOf, decodeAnswer, isSuccess } from './answer.ts';
-import { type ExchangeDeps, exchange } from './exchange.ts';
+import { type ExchangeDeps, exchange, type FinalAnswer } from './exchange.ts';
 import { acceptOf, type Query, resourcePath } from './paths.ts';
 import type { Identity, Verb, WireRequest } from './transport.ts';
 import type {
@@ -128,7 +128,10 @@ export class WireClient implements KubeClient {
 
   async deleteCollection(resource: Resource, options: ListOptions & DeleteOptions): Promise<void> {
     const path = resourcePath(resource, { namespace: options.namespace }, listQuery(options));
-    await this.#written('DELETE', path, options, deleteBody(options));
+    // The server names all that it deletes: of that only the metadata is sent, and nothing is read.
+    const accept = acceptOf(true, true);
+    const answer = await this.#sent('DELETE', path, options, deleteBody(options), { accept });
+    if (!isSuccess(answer.code)) throw apiErrorOf(`DELETE ${path}`, answer);
   }
 
   watch<T extends KubeObject>(resource: Resource, options: WatchOptions): WatchStream<T> {
@@ -163,16 +166,25 @@ export class WireClient implements KubeClient {
     fenced = true,
     contentType = 'application/json',
   ): Promise<T> {
-    const headers = {
-      Accept: acceptOf(options.metadataOnly, false),
-      'Content-Type': contentType,
-    };
-    const request = {
+    const accept = acceptOf(options.metadataOnly, false);
+    const answer = await this.#sent(verb, path, options, body, { accept, contentType, fenced });
+    return decodeAnswer<T>(`${verb} ${path}`, answer);
+  }
+
+  #sent(
+    verb: Verb,
+    path: string,
+    options: RequestOptions,
+    body: object,
+    how: { readonly accept: string; readonly contentType?: string; readonly fenced?: boolean },
+  ): Promise<FinalAnswer> {
+    const { accept, contentType = 'application/json', fenced = true } = how;
+    const headers = { Accept: accept, 'Content-Type': contentType };
+    return exchange(this.#parts, {
       ...this.#request(verb, path, options, headers),
       body: stringifyJson(body),
       ...(fenced ? { fence: this.#parts.fence } : {}),
-    };
-    return decodeAnswer<T>(`${verb} ${path}`, await exchange(this.#parts, request));
+    });
   }
 
   #request(

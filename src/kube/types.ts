@@ -121,6 +121,7 @@ export interface KubeClient {
     options?: WriteOptions & { force?: boolean },
   ): Promise<T>;
   delete(resource: Resource, at: ObjectRef, options?: DeleteOptions): Promise<KubeObject | Status>;
+  /** What the server says it deleted isn't read: whatever a good answer holds will do. */
   deleteCollection(resource: Resource, options: ListOptions & DeleteOptions): Promise<void>;
   watch<T extends KubeObject>(resource: Resource, options: WatchOptions): WatchStream<T>;
   /** A plain GET of a path such as "/healthz" or "/apis"; the body as text. */

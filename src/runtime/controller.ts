@@ -300,7 +300,9 @@ export interface PodBatchResult {
   readonly notDone: readonly string[];
   /** Calls that ended in an error; of those not done the others were not sent, or the pod was gone. */
   readonly failed?: number;
-  /** Creates: the refusal of a namespace that is being deleted, which counts as done. */
+  /** Creates: how many a namespace that is being deleted refused; they count as done. */
+  readonly refused?: number;
+  /** The first of these refusals. */
   readonly terminating?: unknown;
   readonly error?: unknown;
 }

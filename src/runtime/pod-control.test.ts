@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { ApiError, TransportError } from '../api/errors.ts';
+import { newerTemplate } from '../api/testing/newer.ts';
 import type { KubeObject } from '../api/types/index.ts';
 import type { PodCreation, SyncClient, SyncRun } from './controller.ts';
 import { Intents } from './intents.ts';
@@ -34,6 +35,7 @@ class World {
   readonly intents: Intents;
   readonly pods = new Map<string, KubeObject>();
   readonly sent: string[] = [];
+  readonly bodies: KubeObject[] = [];
   /** What was announced when each create was sent. */
   readonly announced: string[][] = [];
   answers: Answer[] = [];
@@ -53,14 +55,14 @@ class World {
     this.intents = new Intents({ controller, table: this.table, clock, term: 1, since: 1, newId });
   }
 
-  async create(count: number, ofSlot?: PodCreation['ofSlot']) {
+  async create(count: number, more: Partial<PodCreation> = {}) {
     const control = createPodControl({
       intents: this.intents,
       events: { event: () => undefined },
       random: this.#random,
       guard: false,
     });
-    const pods = Array.from({ length: count }, () => ({ ...POD, ...(ofSlot && { ofSlot }) }));
+    const pods = Array.from({ length: count }, () => ({ ...POD, ...more }));
     return await control.createPods(this.#run(), SET, 'default/web', pods);
   }
 
@@ -85,8 +87,10 @@ class World {
     return { client, barrier } as SyncRun;
   }
 
-  #post({ metadata: { name } }: KubeObject): KubeObject {
+  #post(body: KubeObject): KubeObject {
+    const { name } = body.metadata;
     this.sent.push(name);
+    this.bodies.push(body);
     this.announced.push(this.#committed);
     this.answering(name);
     const answer = this.answers.shift() ?? 'created';
@@ -100,6 +104,15 @@ class World {
 }
 
 describe('creating pods', () => {
+  test('a pod lacks what only a newer API server knows of its template', async () => {
+    const world = new World();
+    const spec = { containers: [{ name: 'app' }] };
+    const template = newerTemplate({ metadata: { labels: { app: 'web' } }, spec });
+    await world.create(1, { template });
+    expect(world.bodies[0]).toMatchObject({ metadata: { labels: { app: 'web' } } });
+    expect(world.bodies[0]).toHaveProperty('spec', spec);
+  });
+
   test('no create is sent before its name is on record', async () => {
     const world = new World();
     expect(await world.create(5)).toMatchObject({ done: 5, notDone: [] });
@@ -186,7 +199,7 @@ describe('creating pods', () => {
     const world = new World();
     world.exists(twin.sent[0] as string, OWNER.uid);
     world.answers = [TAKEN, 'created'];
-    expect(await world.create(1, () => true)).toMatchObject({ done: 1 });
+    expect(await world.create(1, { ofSlot: () => true })).toMatchObject({ done: 1 });
     expect(new Set(world.sent).size).toBe(2);
     expect(world.table.all()).toEqual([]);
   });
@@ -195,7 +208,7 @@ describe('creating pods', () => {
     const world = new World();
     world.answers = [RESET, TAKEN, 'created'];
     await world.create(1);
-    expect(await world.create(1, () => false)).toMatchObject({ done: 1 });
+    expect(await world.create(1, { ofSlot: () => false })).toMatchObject({ done: 1 });
     expect(new Set(world.sent).size).toBe(2);
     expect(world.table.all()).toEqual([]);
   });
@@ -206,7 +219,7 @@ describe('creating pods', () => {
     await world.create(1);
     const asked: string[] = [];
     const ofSlot: PodCreation['ofSlot'] = ({ metadata }) => asked.push(metadata.name) > 0;
-    expect(await world.create(1, ofSlot)).toMatchObject({ done: 1 });
+    expect(await world.create(1, { ofSlot })).toMatchObject({ done: 1 });
     expect(asked).toEqual([world.sent[0] as string]);
     expect(new Set(world.sent).size).toBe(1);
   });
@@ -236,8 +249,8 @@ describe('creating pods', () => {
     const causes = [{ reason: 'NamespaceTerminating' }];
     const refusal = new ApiError(403, 'going', { reason: 'Forbidden', details: { causes } });
     world.answers = [refusal, refusal];
-    expect(await world.create(3)).toMatchObject({ done: 3, notDone: [], terminating: refusal });
+    expect(await world.create(3)).toMatchObject({ done: 3, refused: 2, terminating: refusal });
     expect(world.sent).toHaveLength(3);
-    expect(await world.create(1)).toMatchObject({ done: 1, terminating: undefined });
+    expect(await world.create(1)).toMatchObject({ done: 1, refused: 0 });
   });
 });

@@ -12,6 +12,7 @@ import {
   isNamespaceTerminating,
   isNotFound,
 } from '../api/errors.ts';
+import { knownFields } from '../api/known-fields.ts';
 import { PODS, resourceId } from '../api/resource.ts';
 import type { KubeObject, ObjectReference, Pod, PodTemplateSpec } from '../api/types/index.ts';
 import type {
@@ -73,18 +74,21 @@ class ExactPodControl implements PodControl {
     await run.barrier();
     const started = new Set<IntentRow>();
     let terminating: unknown;
+    let refused = 0;
     const result = await slowStart(pods.length, SLOW_START_INITIAL, async (index) => {
       const next = announced[index];
       if (next === undefined) return;
       started.add(next.intent);
       const refusal = await this.#create(run, owner, ownerKey, next.pod, next.intent);
+      if (refusal === undefined) return;
       terminating ??= refusal;
+      refused++;
     });
     const unsent = announced.filter(({ intent }) => !started.has(intent));
     for (const { intent } of unsent) this.#deps.intents.refused(intent);
     const notDone = Array.from({ length: pods.length - result.successes }, () => '');
     const failed = result.tried - result.successes;
-    return { done: result.successes, notDone, failed, terminating, error: result.error };
+    return { done: result.successes, notDone, failed, refused, terminating, error: result.error };
   }
 
   async deletePods(
@@ -244,7 +248,7 @@ export function referenceTo(object: KubeObject): ObjectReference {
 }
 
 function podBody(pod: PodCreation, name: string): object {
-  const template = pod.template as PodTemplateSpec;
+  const template = knownFields(pod.template as PodTemplateSpec, 'PodTemplateSpec');
   const { apiVersion, kind, name: ownerName, uid } = pod.owner;
   const finalizers = [...(template.metadata?.finalizers ?? []), ...(pod.finalizers ?? [])];
   return {

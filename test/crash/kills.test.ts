@@ -13,7 +13,8 @@ import { diagnose } from '../scenarios/diagnosis.ts';
 import { Ledger } from '../scenarios/ledger.ts';
 import { World } from '../scenarios/world.ts';
 import { Fleet } from './fleet.ts';
-import { drawMoment, Line, SHORT_LEASE } from './killer.ts';
+import { killOnce } from './kill-once.ts';
+import { Line, SHORT_LEASE } from './killer.ts';
 import { complaintsAbout, readState } from './state-copy.ts';
 
 const KILLS = Number(process.env.HOLDFAST_CRASH_KILLS ?? 40);
@@ -72,16 +73,6 @@ async function nothingAwaited(): Promise<void> {
   );
 }
 
-async function killOnce(): Promise<string> {
-  const moment = drawMoment(random);
-  await line.kill(moment);
-  const state = readState(line.current.stateDir);
-  const complaints = state === undefined ? [] : await complaintsAbout(state, cluster.api);
-  expect({ kill: line.kills, moment, complaints }).toMatchObject({ complaints: [] });
-  await line.restart({ rebooted: random.next() < 0.1 });
-  return JSON.stringify(moment);
-}
-
 test(
   `${KILLS} kills, seed ${SEED}`,
   async () => {
@@ -91,7 +82,8 @@ test(
       const moments: string[] = [];
       try {
         const kills = 1 + Math.floor(random.next() * KILLS_PER_ROUND_MAX);
-        for (let kill = 0; kill < kills; kill++) moments.push(await killOnce());
+        for (let kill = 0; kill < kills; kill++)
+          moments.push(await killOnce(line, cluster.api, random));
         await fleet.settled();
         await nothingAwaited();
       } catch (error) {

@@ -10,9 +10,9 @@ import { type Cluster, eventually, notYet, simulateNodes, startCluster } from '.
 import { diagnose } from '../scenarios/diagnosis.ts';
 import { Ledger } from '../scenarios/ledger.ts';
 import { World } from '../scenarios/world.ts';
-import { drawMoment, Line, SHORT_LEASE } from './killer.ts';
+import { killOnce } from './kill-once.ts';
+import { Line, SHORT_LEASE } from './killer.ts';
 import { Mix } from './mix.ts';
-import { complaintsAbout, readState } from './state-copy.ts';
 
 const KILLS = Number(process.env.HOLDFAST_MIXED_KILLS ?? 16);
 const SEED = Number(process.env.HOLDFAST_CRASH_SEED ?? Date.now() % 1_000_000);
@@ -47,16 +47,6 @@ afterAll(async () => {
   await cluster?.stop();
 });
 
-async function killOnce(): Promise<string> {
-  const moment = drawMoment(random);
-  await line.kill(moment);
-  const state = readState(line.current.stateDir);
-  const complaints = state === undefined ? [] : await complaintsAbout(state, cluster.api);
-  expect({ kill: line.kills, moment, complaints }).toMatchObject({ complaints: [] });
-  await line.restart({ rebooted: random.next() < 0.1 });
-  return JSON.stringify(moment);
-}
-
 test(
   `${KILLS} kills, seed ${SEED}`,
   async () => {
@@ -67,7 +57,7 @@ test(
       try {
         const kills = 3 + Math.floor(random.next() * (KILLS_PER_ROUND_MAX - 2));
         for (let kill = 0; kill < kills; kill++) {
-          moments.push(await killOnce());
+          moments.push(await killOnce(line, cluster.api, random));
           await Bun.sleep(random.next() * 1_000);
         }
         await mix.settled();

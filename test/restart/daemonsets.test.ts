@@ -9,6 +9,7 @@ import {
   startCluster,
 } from '../rig/index.ts';
 import { template, World } from '../scenarios/world.ts';
+import { killAndStart } from './again.ts';
 
 setDefaultTimeout(180_000);
 
@@ -33,13 +34,6 @@ afterAll(async () => {
   await cluster.stop();
 });
 
-async function killAndStart(): Promise<void> {
-  const { stateDir, runtimeDir, port } = holdfast;
-  holdfast.kill('SIGKILL');
-  await holdfast.waitExit();
-  holdfast = await cluster.startHoldfast({ flags: FLAGS, stateDir, runtimeDir, port });
-}
-
 test('a failed pod stays as long as if nobody had been killed', async () => {
   const world = new World(cluster, await cluster.namespace('daemons'));
   const pods = template('1', { annotations: { 'sim.holdfast.dev/behaviour': 'fail' } });
@@ -54,7 +48,7 @@ test('a failed pod stays as long as if nobody had been killed', async () => {
   };
   await eventually(() => seen(PODS), { timeoutMs: 90_000, describe: 'some failed pods' });
   await Bun.sleep(WAITED_MS);
-  await killAndStart();
+  holdfast = await killAndStart(cluster, holdfast, FLAGS);
   await eventually(() => seen(PODS + 1), { timeoutMs: 60_000, describe: 'the next pod' });
   const times = [...born.values()];
   const waits = times.slice(1).map((time, at) => time - (times[at] as number));

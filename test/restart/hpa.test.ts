@@ -21,6 +21,7 @@ import {
 } from '../rig/index.ts';
 import { autoscaler, external } from '../scenarios/autoscalers.ts';
 import { deployment, type Fields, World } from '../scenarios/world.ts';
+import { killAndStart, type Memory } from './again.ts';
 
 setDefaultTimeout(240_000);
 
@@ -60,13 +61,8 @@ afterAll(async () => {
   await cluster?.stop();
 });
 
-/** Kills it and starts it again, with what it remembers or without. */
-async function killAndStart(memory: 'kept' | 'lost' = 'kept'): Promise<void> {
-  const { stateDir, runtimeDir, port } = holdfast;
-  holdfast.kill('SIGKILL');
-  await holdfast.waitExit();
-  const folders = memory === 'kept' ? { stateDir, runtimeDir } : {};
-  holdfast = await cluster.startHoldfast({ flags: FLAGS, port, ...folders });
+async function again(memory?: Memory): Promise<void> {
+  holdfast = await killAndStart(cluster, holdfast, FLAGS, memory);
 }
 
 function load(value: number): void {
@@ -102,7 +98,7 @@ describe('the window for going down', () => {
     const begun = Date.now();
     await saysStabilized();
     await Bun.sleep(WINDOW_MS / 2);
-    await killAndStart();
+    await again();
     const waited = (await reached(1)) - begun;
     expect(waited).toBeWithin(WINDOW_MS - SLACK_MS, WINDOW_MS + RESTART_MS);
   });
@@ -114,7 +110,7 @@ describe('the window for going down', () => {
     await saysStabilized();
     await Bun.sleep(WINDOW_MS / 2);
     const killed = Date.now();
-    await killAndStart('lost');
+    await again('lost');
     expect((await reached(1)) - killed).toBeGreaterThan(WINDOW_MS - SLACK_MS);
   });
 });
@@ -129,7 +125,7 @@ describe('a rate', () => {
   test('holds after kill -9', async () => {
     await start(1, 9, TWO_A_PERIOD);
     const first = await reached(3);
-    await killAndStart();
+    await again();
     const waited = (await reached(5)) - first;
     expect(waited).toBeWithin(PERIOD_MS - SLACK_MS, PERIOD_MS + RESTART_MS);
   });
@@ -137,7 +133,7 @@ describe('a rate', () => {
   test('is exceeded without memory, as upstream has it', async () => {
     await start(1, 9, TWO_A_PERIOD);
     const first = await reached(3);
-    await killAndStart('lost');
+    await again('lost');
     expect((await reached(5)) - first).toBeLessThan(PERIOD_MS - SLACK_MS);
   });
 
@@ -157,7 +153,7 @@ describe('a rate', () => {
     })();
     for (let kill = 0; kill < 6; kill++) {
       await Bun.sleep(700 + 450 * kill);
-      await killAndStart();
+      await again();
     }
     await reached(7);
     watching.abort();
@@ -184,7 +180,7 @@ describe('two autoscalers of one target', () => {
 
   test('keep still after kill -9', async () => {
     await stuck();
-    await killAndStart();
+    await again();
     await holdfast.waitServing();
     await Bun.sleep(6_000);
     expect(await size()).toBe(2);
@@ -192,7 +188,7 @@ describe('two autoscalers of one target', () => {
 
   test('one of them acts without memory, as upstream has it', async () => {
     await stuck();
-    await killAndStart('lost');
+    await again('lost');
     await reached(4);
   });
 });
@@ -219,7 +215,7 @@ test('an evicted pod that stays counts again in time, whoever was killed meanwhi
   await world.api.patchStatus('poddisruptionbudgets', world.namespace, 'budget', { disruptedPods });
   await allows(0);
   const begun = Date.now();
-  await killAndStart();
+  await again();
   await allows(1);
   expect(Date.now() - begun).toBeLessThan(LEFT_MS + SLACK_MS);
 });

@@ -9,6 +9,7 @@ import {
   startCluster,
 } from '../rig/index.ts';
 import { template, World } from '../scenarios/world.ts';
+import { killAndStart, type Memory } from './again.ts';
 
 setDefaultTimeout(240_000);
 
@@ -30,16 +31,8 @@ afterAll(async () => {
   await cluster.stop();
 });
 
-async function killAndStart(memory: 'kept' | 'lost' = 'kept'): Promise<void> {
-  const { stateDir, runtimeDir, port } = holdfast;
-  holdfast.kill('SIGKILL');
-  await holdfast.waitExit();
-  const folders = memory === 'kept' ? { stateDir, runtimeDir } : {};
-  // Nobody is to wait for a Lease that the new process can't know to be its own.
-  if (memory === 'lost') {
-    await cluster.api.remove('leases', 'kube-system', 'kube-controller-manager');
-  }
-  holdfast = await cluster.startHoldfast({ flags: FLAGS, port, ...folders });
+async function again(memory?: Memory): Promise<void> {
+  holdfast = await killAndStart(cluster, holdfast, FLAGS, memory);
 }
 
 async function newWorld(): Promise<World> {
@@ -77,7 +70,7 @@ describe('a Job', () => {
       for (let kill = 1; kill <= KILLS; kill++) {
         const counted = (PODS / (KILLS + 1)) * kill;
         await world.until('jobs', 'pi', ({ status }) => (status?.succeeded ?? 0) >= counted);
-        await killAndStart(memory);
+        await again(memory);
       }
       const done = await world.until(
         'jobs',
@@ -93,11 +86,11 @@ describe('a Job', () => {
   );
 
   /** Milliseconds from the end of each pod to the creation of the next, around a restart. */
-  async function waitsOf(memory: 'kept' | 'lost'): Promise<readonly number[]> {
+  async function waitsOf(memory: Memory): Promise<readonly number[]> {
     const world = await newWorld();
     await world.create(job({ backoffLimit: 2 }, { behaviour: 'fail' }));
     await world.until('jobs', 'pi', ({ status }) => status?.failed === 2);
-    await killAndStart(memory);
+    await again(memory);
     await world.until('jobs', 'pi', ({ status }) => status?.failed === 3);
     const pods = (await world.list('pods')).sort((a, b) => endOf(a) - endOf(b));
     return pods
@@ -154,7 +147,7 @@ describe('a CronJob', () => {
     await cluster.api.patchStatus('cronjobs', world.namespace, 'tick', { lastScheduleTime });
     await world.merge('cronjobs', 'tick', { spec: { suspend: false } });
     await world.untilList('jobs', (jobs) => jobs.length > 0, 'a Job');
-    await killAndStart();
+    await again();
     const told = await world.until(
       'cronjobs',
       'tick',

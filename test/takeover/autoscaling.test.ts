@@ -2,7 +2,7 @@
  * Budgets and autoscalers go from the reference manager to Holdfast and back: what is right is not
  * written again, and no target is scaled.
  */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, setDefaultTimeout, test } from 'bun:test';
 import {
   atRest,
   type Cluster,
@@ -15,7 +15,7 @@ import {
 import { autoscaler, external } from '../scenarios/autoscalers.ts';
 import { SHELVES, shelf } from '../scenarios/scaled.ts';
 import { deployment, type Fields, template, World } from '../scenarios/world.ts';
-import { versionsOf } from './versions.ts';
+import { backAndForth, versionsOf } from './versions.ts';
 
 setDefaultTimeout(240_000);
 
@@ -115,19 +115,5 @@ async function furnish(): Promise<void> {
 }
 
 test('taken over and given back twice, nothing is rewritten and nothing is scaled', async () => {
-  let reference: Manager = await cluster.startReference({ flags: FLAGS });
-  await furnish();
-  for (let round = 0; round < 2; round++) {
-    await works(reference);
-    const before = await settled();
-    reference.kill('SIGKILL');
-    await reference.waitExit();
-    const holdfast = await cluster.startHoldfast({ flags: FLAGS });
-    await works(holdfast);
-    expect(await settled()).toEqual(before);
-    expect(await holdfast.stop()).toMatchObject({ code: 0 });
-    reference = await cluster.startReference({ flags: FLAGS });
-    await works(reference);
-    expect(await settled()).toEqual(before);
-  }
+  await backAndForth({ cluster, flags: FLAGS, furnish, works, versions: settled });
 });

@@ -16,7 +16,7 @@ import {
   slicesHold,
 } from '../scenarios/service-world.ts';
 import { World } from '../scenarios/world.ts';
-import { versionsOf } from './versions.ts';
+import { backAndForth, versionsOf } from './versions.ts';
 
 setDefaultTimeout(180_000);
 
@@ -97,21 +97,8 @@ function settled(): Promise<string[]> {
 }
 
 test('taken over and given back, no Endpoints and no slice is touched', async () => {
-  let reference: Manager = await cluster.startReference({ flags: FLAGS });
-  await furnish();
-  for (let round = 0; round < 2; round++) {
-    await works(reference);
-    const before = await settled();
-    reference.kill('SIGKILL');
-    await reference.waitExit();
-    const holdfast = await cluster.startHoldfast({ flags: FLAGS });
-    await works(holdfast);
-    expect(await settled()).toEqual(before);
-    expect(await holdfast.stop()).toMatchObject({ code: 0 });
-    reference = await cluster.startReference({ flags: FLAGS });
-    await works(reference);
-    expect(await settled()).toEqual(before);
-  }
+  const estate = { cluster, flags: FLAGS, furnish, works, versions: settled };
+  const reference = await backAndForth(estate);
   reference.kill('SIGKILL');
   await reference.waitExit();
 });

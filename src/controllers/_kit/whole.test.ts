@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { NODES, PODS } from '../../api/resource.ts';
 import type { KubeObject } from '../../api/types/index.ts';
 import { ObjectUnavailable } from '../../runtime/informer/cache.ts';
-import { FakeRun } from './testing/fake-run.ts';
+import { FakeRun, refusal } from './testing/fake-run.ts';
 import { podOf } from './testing/objects.ts';
 import { whole } from './whole.ts';
 
@@ -28,7 +28,9 @@ test('what the disk lost is read live, with or without a namespace', async () =>
   run.live(NODES, node);
   expect(await whole<KubeObject, never>(run, PODS, LOST, 'default/a')).toBe(pod);
   expect(await whole<KubeObject, never>(run, NODES, LOST, 'n')).toBe(node);
-  await expect(whole(run, PODS, LOST, 'default/gone')).rejects.toThrow('not found');
+  expect(await whole(run, PODS, LOST, 'default/gone')).toBeUndefined();
+  run.failNext('get', refusal(500, 'InternalError', 'no way'));
+  await expect(whole(run, PODS, LOST, 'default/a')).rejects.toThrow('no way');
 });
 
 test('any other fault is handed on', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { ApiError } from '../../api/errors.ts';
+import { newerTemplate } from '../../api/testing/newer.ts';
 import type { Job } from '../../api/types/index.ts';
 import { refusal } from '../_kit/testing/fake-run.ts';
 import { missedSchedule } from './events.ts';
@@ -153,6 +154,20 @@ describe('the Job that is started', () => {
         spec: { template: { spec: { restartPolicy: 'Never', containers: [] } } },
       },
     ]);
+  });
+
+  test('lacks what only a newer API server knows of the template', () => {
+    const template = newerTemplate({ spec: { restartPolicy: 'Never', containers: [] } });
+    const fieldOfNextYear: object = { fieldOfNextYear: true };
+    const jobTemplate = {
+      metadata: { labels: { a: 'b' }, annotations: { x: 'y' } },
+      spec: { template, ...fieldOfNextYear },
+    };
+    const spec = { timeZone: 'Asia/Kolkata', jobTemplate };
+    const { created } = cronPlan(cronOf(ran({ spec })), TEN + 30 * MINUTE);
+    expect(created[0]?.spec).toEqual({
+      template: { metadata: {}, spec: { restartPolicy: 'Never', containers: [] } },
+    });
   });
 
   test('is entered into the status', () => {

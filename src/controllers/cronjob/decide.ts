@@ -1,4 +1,6 @@
 /** The sync of a CronJob, step by step in upstream's order. */
+
+import { dueTime, namesZone, scheduleOf, untilNext } from '../../api/cronjob.ts';
 import { isAlreadyExists, isNamespaceTerminating } from '../../api/errors.ts';
 import { controllerOf } from '../../api/meta.ts';
 import { apiVersionOf, JOBS } from '../../api/resource.ts';
@@ -21,7 +23,6 @@ import {
 } from './events.ts';
 import { isActive, remove, repairStatus, trimHistory } from './jobs.ts';
 import { jobFor, jobName } from './new-job.ts';
-import { dueTime, namesZone, scheduleOf, untilNext } from './schedule.ts';
 
 export interface CronConfig {
   readonly zones: Zones;

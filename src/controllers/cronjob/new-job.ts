@@ -1,4 +1,5 @@
 /** The Job that a CronJob starts for a scheduled time. */
+import { knownFields } from '../../api/known-fields.ts';
 import { controllerReference } from '../../api/meta.ts';
 import { apiVersionOf, CRON_JOBS, JOBS } from '../../api/resource.ts';
 import type { CronJob } from '../../api/types/index.ts';
@@ -15,7 +16,7 @@ export function jobName(cronJob: string, scheduledAt: number): string {
 
 /** The body of the create call; `zone` is that in which its annotation shows the time. */
 export function jobFor({ metadata, spec }: CronJob, scheduledAt: number, zone: Zone): NewJob {
-  const { jobTemplate } = spec ?? {};
+  const jobTemplate = spec && knownFields(spec.jobTemplate, 'JobTemplateSpec');
   const annotations = { ...jobTemplate?.metadata?.annotations };
   return {
     apiVersion: apiVersionOf(JOBS),

@@ -1,4 +1,6 @@
 /** From informer events to the keys of CronJobs. */
+
+import { scheduleOf, untilNext } from '../../api/cronjob.ts';
 import { keyOf, sameController } from '../../api/meta.ts';
 import { apiVersionOf, CRON_JOBS } from '../../api/resource.ts';
 import type { CronJob } from '../../api/types/index.ts';
@@ -8,7 +10,6 @@ import type { EventRecorder, WorkQueue } from '../../runtime/controller.ts';
 import type { Handler, JobRecord, Lister, ObjectRecord } from '../../runtime/informer/types.ts';
 import { referenceTo } from '../../runtime/pod-control.ts';
 import { unparseableChange } from './events.ts';
-import { scheduleOf, untilNext } from './schedule.ts';
 
 /** What the handlers work with. */
 export interface TriggerDeps {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { newerTemplate } from '../../api/testing/newer.ts';
 import { newReplicaSetFor, replicaSetName } from './create.ts';
 import { deployment, NOON, replicaSet, template } from './testing/build.ts';
 import { refusal, Server } from './testing/server.ts';
@@ -66,6 +67,12 @@ describe('a created ReplicaSet', () => {
         },
       },
     });
+  });
+
+  test('lacks what only a newer API server knows of the template', () => {
+    const { spec } = owner;
+    const newer = spec && { ...owner, spec: { ...spec, template: newerTemplate(spec.template) } };
+    expect(newReplicaSetFor(newer ?? owner, [], 5n)).toEqual(newReplicaSetFor(owner, [], 5n));
   });
 
   test('the collision count changes the hash, nothing else does', () => {

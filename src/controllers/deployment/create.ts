@@ -2,6 +2,7 @@
 import { setCondition } from '../../api/condition.ts';
 import { isAlreadyExists, isNamespaceTerminating } from '../../api/errors.ts';
 import { templateHash } from '../../api/hash.ts';
+import { knownFields } from '../../api/known-fields.ts';
 import { controllerOf, controllerReference } from '../../api/meta.ts';
 import { apiVersionOf, DEPLOYMENTS, REPLICA_SETS } from '../../api/resource.ts';
 import { POD_TEMPLATE_HASH_LABEL, templatesEqual } from '../../api/template.ts';
@@ -28,7 +29,7 @@ export function newReplicaSetFor(
   oldRSs: readonly ReplicaSet[],
   revision: bigint,
 ): NewReplicaSet {
-  const template = templateOf(deployment);
+  const template = knownFields(templateOf(deployment), 'PodTemplateSpec');
   const hash = templateHash(template, deployment.status?.collisionCount);
   const labels = { ...template.metadata?.labels, [POD_TEMPLATE_HASH_LABEL]: hash };
   const selector = deployment.spec?.selector;

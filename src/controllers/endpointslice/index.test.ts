@@ -404,13 +404,14 @@ describe('a refusal', () => {
     expect(told()).toEqual([]);
   });
 
-  test('because the Lease is lost ends the sync without an event', async () => {
-    const { services, server, sync, told } = setUp();
+  test('because the Lease is lost ends the sync without an event, and counts nowhere', async () => {
+    const { services, server, sync, told, metrics } = setUp();
     services.put(service({ ipFamilies: ['IPv4', 'IPv6'] }));
     server.refuse = () => new FencedError();
     await expect(sync()).rejects.toBeInstanceOf(FencedError);
     expect(server.writes).toHaveLength(1);
     expect(told()).toEqual([]);
+    expect(await metrics()).not.toContain('endpoint_slice_controller_syncs{');
   });
 
   test('a pod without its node is told of once for both families, and tried again', async () => {
@@ -487,7 +488,7 @@ describe('hints by the CPUs of zones', () => {
     services.put(service());
     await sync();
     services.put(service({}, { annotations: AUTO }));
-    await expect(sync()).rejects.toThrow('node-2 is lost');
+    await expect(sync()).rejects.toThrow('nodes node-2 is known but');
     expect(told()).toEqual([]);
     nodes.put(lost);
     await sync();

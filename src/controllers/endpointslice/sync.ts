@@ -14,6 +14,7 @@ import type {
 import { SLICES_BY_SERVICE } from '../../runtime/informer/indexes.ts';
 import type { Informer, Lister, PodRecord, ServiceRecord } from '../../runtime/informer/types.ts';
 import { StaleCache } from '../../runtime/requeue.ts';
+import { wasCutOff } from '../_kit/cut-off.ts';
 import { outOfDate } from '../_kit/slices/stale.ts';
 import { SliceTracker } from '../_kit/slices/tracker.ts';
 import { TriggerTimes } from '../_kit/slices/trigger-times.ts';
@@ -77,7 +78,8 @@ export class SliceSync {
       await this.#sync(key, run);
       this.#metrics.synced('success');
     } catch (error) {
-      this.#metrics.synced(error instanceof StaleCache ? 'stale' : 'error');
+      const result = error instanceof StaleCache ? 'stale' : 'error';
+      if (!wasCutOff(run, error)) this.#metrics.synced(result);
       throw error;
     }
   }

@@ -10,14 +10,12 @@ import type {
   ObjectRecord,
 } from '../../runtime/informer/types.ts';
 import type { Logger } from '../../runtime/log.ts';
+import { cachesComplete } from '../_kit/followed-caches.ts';
 import type { Graph } from './graph.ts';
 import type { Source } from './node.ts';
 
 /** They come and go by themselves, and own nothing. */
 const IGNORED: ReadonlySet<string> = new Set(['events', 'events.events.k8s.io']);
-/** How long anybody waits for caches to be complete. */
-const SYNC_TIMEOUT_MS = 30_000;
-const SYNC_POLL_MS = 100;
 
 /** True for resources whose objects the collector knows. */
 export function isCollected(resource: Resource & Pick<ServedResource, 'verbs'>): boolean {
@@ -54,10 +52,11 @@ export class Monitors {
   async complete(signal: AbortSignal): Promise<void> {
     this.#signal = signal;
     const isComplete = await this.#wait((one) => one.informer.caughtUp());
+    if (signal.aborted) return;
     const { log, failed } = this.#deps;
     if (isComplete) log.info('All resource monitors have synced');
     else log.info('Not all resource monitors could be synced, proceeding anyways');
-    if (!isComplete && !signal.aborted) failed();
+    if (!isComplete) failed();
   }
 
   #add(all: readonly Followed[]): void {
@@ -104,22 +103,13 @@ export class Monitors {
     }
     this.#add(look.added);
     if (await this.#wait((one) => one.informer.synced())) return;
-    if (this.#signal.aborted) return;
     log.warning('Timed out waiting for the caches of the dependency graph');
     failed();
   }
 
-  /** True once `test` holds for all; false after 30 s or at the abort. */
-  async #wait(test: (one: Followed) => boolean): Promise<boolean> {
+  #wait(test: (one: Followed) => boolean): Promise<boolean> {
     const { clock, followed } = this.#deps;
-    const signal = this.#signal;
-    const until = clock.monotonic() + SYNC_TIMEOUT_MS;
-    while (!signal.aborted) {
-      const all = followed.list().filter(({ resource }) => isCollected(resource));
-      if (all.length > 0 && all.every(test)) return true;
-      if (clock.monotonic() >= until) return false;
-      await clock.sleep(SYNC_POLL_MS, signal);
-    }
-    return false;
+    const counts = ({ resource }: Followed): boolean => isCollected(resource);
+    return cachesComplete({ followed, clock, signal: this.#signal, counts, test });
   }
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { FencedError } from '../../api/errors.ts';
 import { DAEMON_SETS, DEPLOYMENTS, HORIZONTAL_POD_AUTOSCALERS } from '../../api/resource.ts';
 import type { HorizontalPodAutoscaler, KubeObject } from '../../api/types/index.ts';
 import type { ControllerContext } from '../../runtime/controller.ts';
@@ -114,6 +115,18 @@ describe('a sync', () => {
     const shared = setUp();
     shared.load('-3');
     expect((await shared.sync(4)).to).toBe(8);
+  });
+
+  test('that is cut off for want of the Lease is counted nowhere', async () => {
+    const { sync, load, context } = setUp();
+    load('3');
+    const { error } = await sync(2, (run) => run.failNext('update', new FencedError()));
+    expect(error).toBeInstanceOf(FencedError);
+    const counted = async () =>
+      (await context.metrics.registry.metrics()).match(/_reconc.*_total{/);
+    expect(await counted()).toBeNull();
+    await sync(2);
+    expect(await counted()).not.toBeNull();
   });
 
   test('scales, says so, and comes again after a period', async () => {

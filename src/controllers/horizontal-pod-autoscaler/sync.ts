@@ -4,6 +4,7 @@ import type { HorizontalPodAutoscaler } from '../../api/types/index.ts';
 import type { EventRecorder, SyncRun } from '../../runtime/controller.ts';
 import type { Lister } from '../../runtime/informer/types.ts';
 import type { Logger } from '../../runtime/log.ts';
+import { wasCutOff } from '../_kit/cut-off.ts';
 import type { Kinds } from '../_kit/scale/kinds.ts';
 import { type Scales, scaleSelector } from '../_kit/scale/scales.ts';
 import { textOf } from '../_kit/scale/words.ts';
@@ -80,16 +81,17 @@ export class AutoscalerSync {
     const { clock, monitor, events } = this.#deps;
     const startedAt = clock.monotonic();
     const draft = new Draft(cached, events, run);
-    let result: Result = { action: 'none', error: 'internal' };
+    let result: Result | undefined = { action: 'none', error: 'internal' };
     try {
       const { action, problem } = await this.#autoscale(draft, run);
       result = { action, error: problem === undefined ? 'none' : 'internal' };
       if (problem !== undefined) throw problem;
     } catch (error) {
-      if (error instanceof SpecProblem) result = { action: 'none', error: 'spec' };
+      if (wasCutOff(run, error)) result = undefined;
+      else if (error instanceof SpecProblem) result = { action: 'none', error: 'spec' };
       throw error;
     } finally {
-      monitor.reconciled(result, clock.monotonic() - startedAt);
+      if (result !== undefined) monitor.reconciled(result, clock.monotonic() - startedAt);
     }
   }
 

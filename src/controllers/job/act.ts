@@ -129,9 +129,9 @@ export class Acting {
     expectations.expect(this.#key, this.#uid, pods.length, []);
     const result = await podControl.createPods(this.#run, this.#job, this.#key, creations);
     for (const _ of result.notDone) expectations.creationObserved(this.#key);
-    const { done: count, failed = 0, error } = result;
+    const { done: count, refused = 0, failed = 0, error } = result;
     throwIfFenced(error);
-    return { count, failed, error };
+    return { count, refused, failed, error };
   }
 
   async #stopPods(victims: readonly Victim[]): Promise<Deleted> {

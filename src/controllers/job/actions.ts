@@ -75,6 +75,8 @@ export type Action =
 export interface Created {
   /** Created, or refused because the namespace is going. */
   readonly count: number;
+  /** How many of them were refused. */
+  readonly refused: number;
   readonly failed: number;
   readonly error?: unknown;
 }

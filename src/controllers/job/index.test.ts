@@ -66,6 +66,17 @@ describe('a sync', () => {
     expect(statuses()[0]?.body).toMatchObject({ status: { active: 1 } });
   });
 
+  test('a pod that a namespace on its way out refuses is awaited, active, and counted nowhere', async () => {
+    const { sync, context, podControl, expectations, statuses } = setUp(jobOf());
+    podControl.nextResult = { done: 2, notDone: [], refused: 1 };
+    await sync();
+    expect(expectations.awaited(KEY).adds).toBe(2);
+    expect(statuses()[0]?.body).toMatchObject({ status: { active: 2 } });
+    const text = await context.metrics.registry.metrics();
+    expect(text).toContain('job_pods_creation_total{reason="new",status="succeeded"} 1\n');
+    expect(text).not.toContain('job_pods_creation_total{reason="new",status="failed"}');
+  });
+
   test('takes the finalizer off surplus pods, then deletes them and expects them to go', async () => {
     const { sync, podControl, expectations, patches } = setUp(jobOf(), podsOf(3, 'run'));
     await sync();
@@ -125,6 +136,9 @@ describe('a sync', () => {
     world.run.failNext('patch', error);
     await expect(world.sync()).rejects.toBe(error);
     expect(world.statuses()).toHaveLength(1);
+    // A sync that was cut off is no failed one.
+    const metrics = await world.context.metrics.registry.metrics();
+    expect(metrics).not.toContain('job_controller_job_syncs_total{');
     world.run.writes.length = 0;
     await world.sync();
     // Those two whose finalizers are gone are awaited, the third is tried again.

@@ -103,13 +103,10 @@ function* send(sync: Sync, pods: readonly NewPod[]): Steps<unknown> {
   const created = yield* createPods(pods);
   sync.activeCount += created.count;
   const reason = creationReason(sync);
-  // Upstream counts the failed ones among those that succeeded as well.
-  const tried = created.count + created.failed;
-  if (tried > 0) {
-    yield {
-      kind: 'count',
-      count: { metric: 'podsCreated', reason, status: 'succeeded', by: tried },
-    };
+  // Upstream counts the failed ones among those that succeeded as well, and the refused nowhere.
+  const by = created.count - created.refused + created.failed;
+  if (by > 0) {
+    yield { kind: 'count', count: { metric: 'podsCreated', reason, status: 'succeeded', by } };
   }
   if (created.failed > 0) {
     const by = created.failed;

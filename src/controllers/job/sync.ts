@@ -8,6 +8,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { SyncRun } from '../../runtime/controller.ts';
 import { referenceTo } from '../../runtime/pod-control.ts';
 import { StaleCache } from '../../runtime/requeue.ts';
+import { wasCutOff } from '../_kit/cut-off.ts';
 import { Acting, type ActPorts } from './act.ts';
 import type { Observed } from './counts.ts';
 import { decide, type JobConfig } from './decide.ts';
@@ -72,14 +73,18 @@ export class JobSync {
     const { uid } = job.metadata;
     const startedAt = clock.monotonic();
     const acting = new Acting(this.#deps, run, job);
-    let failed = true;
+    const count = (failed: boolean): void => {
+      const seconds = (clock.monotonic() - startedAt) / MS_PER_SECOND;
+      metrics.synced(job, acting.action, failed, seconds);
+    };
     try {
       const observed = await this.#observe(run, job);
       await acting.play(decide(observed, run.now, config));
-      failed = false;
+      count(false);
+    } catch (error) {
+      if (!wasCutOff(run, error)) count(true);
+      throw error;
     } finally {
-      const seconds = (clock.monotonic() - startedAt) / MS_PER_SECOND;
-      metrics.synced(job, acting.action, failed, seconds);
       // Of a Job that went meanwhile nobody will tell that its pods were seen.
       if (caches.jobs.record(keyOf(job.metadata))?.uid !== uid) removals.forget(uid);
     }

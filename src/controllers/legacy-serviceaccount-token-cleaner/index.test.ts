@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { FencedError } from '../../api/errors.ts';
-import { CONFIG_MAPS, SECRETS, SERVICE_ACCOUNTS } from '../../api/resource.ts';
+import { CONFIG_MAPS, PODS, SECRETS, SERVICE_ACCOUNTS } from '../../api/resource.ts';
 import { timeText } from '../../api/time.ts';
 import type { ConfigMap, Pod, Secret, ServiceAccount } from '../../api/types/index.ts';
 import { fakeContext } from '../_kit/testing/fake-context.ts';
@@ -112,6 +112,21 @@ describe('rounds', () => {
       }),
       expect.objectContaining({ verb: 'delete', key: 'team/old', uid: 'uid-old' }),
     ]);
+  });
+
+  test('one that a pod names stays also if the disk lost pods', async () => {
+    const { secrets, accounts, pods, run, round } = setUp();
+    accounts.put(account('old', 'unused'));
+    secrets.put(token('old'), token('unused'));
+    const lost = podOf({ name: 'lost', namespace: 'team' });
+    const gone = podOf({ name: 'gone', namespace: 'team' });
+    pods.put(gone, lost);
+    pods.lose(gone);
+    pods.lose(lost);
+    const live = { ...lost, spec: { ...lost.spec!, imagePullSecrets: [{ name: 'old' }] } };
+    run.live(PODS, live);
+    await round();
+    expect(run.writes.map(({ key }) => key)).toEqual(['team/unused']);
   });
 
   test.each<[string, Partial<Pod['spec']>]>([

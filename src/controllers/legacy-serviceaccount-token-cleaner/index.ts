@@ -101,7 +101,7 @@ class Cleaner {
     const since = await this.#trackedSince(run);
     if (since === undefined || !trackedLongEnough(since, round)) return;
     const secrets = informers.of<CachedSecret, SecretRecord>(SECRETS).lister;
-    const named = new NamedByPods(this.#context);
+    const named = new NamedByPods(this.#context, run);
     for (const record of secrets.list('')) {
       if (record.tokenOf === undefined) continue;
       try {

@@ -1,18 +1,24 @@
 /** Which Secrets the pods of a namespace name. */
 import { secretNamesOf } from '../../api/pod-secrets.ts';
-import type { ControllerContext } from '../../runtime/controller.ts';
+import { PODS } from '../../api/resource.ts';
+import type { Pod } from '../../api/types/index.ts';
+import type { ControllerContext, SyncRun } from '../../runtime/controller.ts';
+import type { PodRecord } from '../../runtime/informer/types.ts';
 import { PODS_READ_BEFORE_PAUSE } from '../../runtime/limits.ts';
+import { whole } from '../_kit/whole.ts';
 
 /** Reads the pods of each namespace once, for one round. */
 export class NamedByPods {
   readonly #context: Pick<ControllerContext, 'informers' | 'clock'>;
+  readonly #run: SyncRun;
   readonly #known = new Map<string, ReadonlySet<string>>();
 
-  constructor(context: Pick<ControllerContext, 'informers' | 'clock'>) {
+  constructor(context: Pick<ControllerContext, 'informers' | 'clock'>, run: SyncRun) {
     this.#context = context;
+    this.#run = run;
   }
 
-  /** True if a pod of the namespace names the Secret. Throws if the disk lost a pod. */
+  /** True if a pod of the namespace names the Secret. Throws if a pod that the disk lost can't be read. */
   async has(namespace: string, name: string): Promise<boolean> {
     const known = this.#known.get(namespace) ?? (await this.#read(namespace));
     this.#known.set(namespace, known);
@@ -26,7 +32,7 @@ export class NamedByPods {
     let read = 0;
     for (const { key } of lister.list(namespace)) {
       if (++read % PODS_READ_BEFORE_PAUSE === 0) await clock.sleep(0);
-      const pod = lister.get(key);
+      const pod = await whole<Pod, PodRecord>(this.#run, PODS, lister, key);
       for (const name of pod === undefined ? [] : secretNamesOf(pod)) names.add(name);
     }
     return names;

@@ -42,7 +42,7 @@ async function markOne(
   try {
     pod = await whole<Pod, PodRecord>(run, PODS, deps.pods, key);
   } catch (error) {
-    return isNotFound(error) ? undefined : error;
+    return error;
   }
   return pod?.spec?.nodeName === node ? await mark(run, pod, node, deps) : undefined;
 }

@@ -4,15 +4,16 @@
  * `decide.ts` says which.
  */
 import { NODES, PODS } from '../../api/resource.ts';
-import type { Node } from '../../api/types/index.ts';
+import type { Node, Pod } from '../../api/types/index.ts';
 import type {
   Controller,
   ControllerContext,
   ControllerDefinition,
   SyncRun,
 } from '../../runtime/controller.ts';
-import type { PodRecord } from '../../runtime/informer/types.ts';
+import type { Lister, PodRecord } from '../../runtime/informer/types.ts';
 import { PODS_READ_BEFORE_PAUSE } from '../../runtime/limits.ts';
+import { whole } from '../_kit/whole.ts';
 import {
   beyondThreshold,
   hasEnded,
@@ -59,9 +60,11 @@ function build(context: ControllerContext): Controller {
     const all = pods.list('');
     const ended = all.filter(hasEnded);
     const isOver = threshold > 0 && ended.length > threshold;
-    const isEvicted = await evicted.among(isOver ? ended : []);
+    const isEvicted = await evicted.among(run, isOver ? ended : []);
     await remover.removeAll(run, beyondThreshold(ended, threshold, isEvicted), 'terminated');
-    const lost = onLostNodes(all, (name) => nodes.get(name));
+    const going = all.filter(({ deleting }) => deleting);
+    const found = await nodesOf(run, nodes, going);
+    const lost = onLostNodes(going, (name) => found.get(name));
     await remover.removeAll(run, lost, 'out-of-service');
     quarantine.update(missingNodes(all, (name) => nodes.record(name) !== undefined));
     await remover.removeAll(run, neverScheduled(all), 'unscheduled');
@@ -95,6 +98,19 @@ function build(context: ControllerContext): Controller {
   };
 }
 
+/** The nodes that these pods are bound to, by name, as far as there are any. */
+async function nodesOf(
+  run: SyncRun,
+  nodes: Lister<Node>,
+  pods: readonly PodRecord[],
+): Promise<ReadonlyMap<string, Node | undefined>> {
+  const names = new Set(pods.map(({ nodeName }) => nodeName));
+  names.delete('');
+  const found = new Map<string, Node | undefined>();
+  for (const name of names) found.set(name, await whole(run, NODES, nodes, name));
+  return found;
+}
+
 /** Which pods were evicted; only whole pods tell, so each is read once. */
 class Evicted {
   readonly #context: Pick<ControllerContext, 'informers' | 'clock'>;
@@ -105,7 +121,7 @@ class Evicted {
   }
 
   /** Reads those of the pods that are not known; forgets all others. */
-  async among(pods: readonly PodRecord[]): Promise<(pod: PodRecord) => boolean> {
+  async among(run: SyncRun, pods: readonly PodRecord[]): Promise<(pod: PodRecord) => boolean> {
     const { informers, clock } = this.#context;
     const { lister } = informers.pods();
     const known = new Map<string, boolean>();
@@ -113,8 +129,13 @@ class Evicted {
     for (const { uid, key, phase } of pods) {
       if (phase !== 'Failed') continue;
       const before = this.#known.get(uid);
-      if (before === undefined && ++read % PODS_READ_BEFORE_PAUSE === 0) await clock.sleep(0);
-      known.set(uid, before ?? lister.get(key)?.status?.reason === 'Evicted');
+      if (before !== undefined) {
+        known.set(uid, before);
+        continue;
+      }
+      if (++read % PODS_READ_BEFORE_PAUSE === 0) await clock.sleep(0);
+      const pod = await whole<Pod, PodRecord>(run, PODS, lister, key);
+      known.set(uid, pod?.status?.reason === 'Evicted');
     }
     this.#known = known;
     return ({ uid }) => known.get(uid) ?? false;

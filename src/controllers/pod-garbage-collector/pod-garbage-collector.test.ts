@@ -2,7 +2,6 @@ import { describe, expect, test } from 'bun:test';
 import { ApiError } from '../../api/errors.ts';
 import { NODES, PODS } from '../../api/resource.ts';
 import type { Node, Pod } from '../../api/types/index.ts';
-import { ObjectUnavailable } from '../../runtime/informer/cache.ts';
 import { fakeContext } from '../_kit/testing/fake-context.ts';
 import { FakeRun, refusal } from '../_kit/testing/fake-run.ts';
 import { CREATED_AT, type PodFacts, podOf, podRecordOf } from '../_kit/testing/objects.ts';
@@ -114,6 +113,9 @@ describe('the status of a pod that is removed', () => {
     expect(failedStatus(pod(), true, NOW)).toMatchObject({
       status: { conditions: [{ ...condition, lastTransitionTime: '2026-05-20T12:00:00Z' }] },
     });
+    expect(failedStatus(pod([{ type: 'Ready' }]), true, NOW)).toMatchObject({
+      status: { '$setElementOrder/conditions': [{ type: 'Ready' }, { type: 'DisruptionTarget' }] },
+    });
     const since = '2026-05-20T11:00:00Z';
     const before = [{ type: 'DisruptionTarget', status: 'True', lastTransitionTime: since }];
     expect(failedStatus(pod(before), true, NOW)).toMatchObject({
@@ -211,11 +213,34 @@ describe('a round', () => {
   test('deletes a running pod though the disk lost it', async () => {
     const { put, round, pods } = setUp();
     put({ name: 'a', deletedAt: NOW, node: '' });
-    pods.get = (key) => {
-      throw new ObjectUnavailable(PODS, key);
-    };
+    pods.lose(podOf({ name: 'a' }));
     const run = await round((one) => one.live(PODS, podOf({ name: 'a' })));
     expect(calls(run)).toEqual(['patch pods/status default/a', 'delete pods default/a']);
+  });
+
+  test('goes through all, though the disk lost pods and nodes', async () => {
+    const { put, round, pods, nodes } = setUp(1);
+    const node = nodeOf('n', { ready: 'False', taint: 'node.kubernetes.io/out-of-service' });
+    nodes.put(node);
+    const ended = ['a', 'b', 'c'].map((name) => podOf({ name, phase: 'Failed', node: 'n' }));
+    for (const pod of ended) pods.put(pod);
+    put({ name: 'stuck', deletedAt: NOW, node: 'n', phase: 'Succeeded' });
+    for (const object of ended) pods.lose(object);
+    nodes.lose(node);
+    // The first is gone by now.
+    const [, ...there] = ended.map((pod) =>
+      pod.metadata.name === 'c' ? { ...pod, status: { ...pod.status, reason: 'Evicted' } } : pod,
+    );
+    const run = await round((one) => {
+      one.live(PODS, ...there);
+      one.live(NODES, node);
+    });
+    expect(calls(run)).toEqual([
+      'delete pods default/c',
+      'delete pods default/a',
+      'delete pods default/b',
+      'delete pods default/stuck',
+    ]);
   });
 
   test.each([

@@ -7,6 +7,7 @@ import type { SyncRun } from '../../runtime/controller.ts';
 import type { Lister, PodRecord } from '../../runtime/informer/types.ts';
 import { POD_DELETES_AT_ONCE } from '../../runtime/limits.ts';
 import type { Logger } from '../../runtime/log.ts';
+import { conditionsPatch } from '../_kit/conditions-patch.ts';
 import { whole } from '../_kit/whole.ts';
 import type { Victim } from './decide.ts';
 import type { Counts, Reason } from './metrics.ts';
@@ -87,7 +88,7 @@ export function failedStatus({ metadata, status }: Pod, orphaned: boolean, now: 
   const lastTransitionTime =
     former?.status === ORPHANED.status ? former.lastTransitionTime : timeText(now);
   const condition = { ...ORPHANED, lastTransitionTime, observedGeneration: generation };
-  const conditions = orphaned ? { conditions: [condition] } : {};
+  const conditions = orphaned ? conditionsPatch(status?.conditions, [condition]) : {};
   return {
     metadata: { uid },
     status: { phase: 'Failed', observedGeneration: generation, ...conditions },

@@ -8,6 +8,7 @@ import type {
   ObjectRecord,
   PodRecord,
 } from '../../runtime/informer/types.ts';
+import { cachesComplete } from '../_kit/followed-caches.ts';
 import type { QuotaBook } from './book.ts';
 import { counting, type Evaluator } from './evaluators.ts';
 import type { Meter } from './meter.ts';
@@ -29,9 +30,6 @@ const IGNORED: ReadonlySet<string> = new Set([
   'events.events.k8s.io',
 ]);
 const NEEDED_VERBS = ['create', 'list', 'watch', 'delete'];
-/** How long anybody waits for caches to be complete. */
-const SYNC_TIMEOUT_MS = 30_000;
-const SYNC_POLL_MS = 100;
 
 /** How a resource is to be followed: device claims and classes whole, other countable ones not. */
 export function quotaFollows(resource: ServedResource): 'whole' | 'metadata' | undefined {
@@ -161,16 +159,15 @@ export class Monitors {
   }
 
   /** False after 30 s; true when all caches are as new as the server was when asked. */
-  async #wait(): Promise<boolean> {
+  #wait(): Promise<boolean> {
     const { clock, informers } = this.#deps.context;
-    const until = clock.monotonic() + SYNC_TIMEOUT_MS;
-    while (!this.#signal.aborted) {
-      const all = informers.followed.list().filter(({ resource }) => isCounted(resource));
-      if (all.length > 0 && all.every(({ informer }) => informer.caughtUp())) return true;
-      if (clock.monotonic() >= until) return false;
-      await clock.sleep(SYNC_POLL_MS, this.#signal);
-    }
-    return true;
+    return cachesComplete({
+      followed: informers.followed,
+      clock,
+      signal: this.#signal,
+      counts: ({ resource }) => isCounted(resource),
+      test: ({ informer }) => informer.caughtUp(),
+    });
   }
 }
 

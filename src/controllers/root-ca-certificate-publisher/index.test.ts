@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { ApiError } from '../../api/errors.ts';
+import { ApiError, FencedError } from '../../api/errors.ts';
 import { CONFIG_MAPS, NAMESPACES } from '../../api/resource.ts';
 import type { ConfigMap, Namespace } from '../../api/types/index.ts';
 import { fakeContext } from '../_kit/testing/fake-context.ts';
@@ -141,5 +141,12 @@ describe('a sync', () => {
     expect(text).toContain('root_ca_cert_publisher_sync_total{code="500"} 1');
     expect(text).toContain('root_ca_cert_publisher_sync_duration_seconds_count{code="200"} 2');
     expect(text).toContain('le="16.384",code="200"');
+  });
+
+  test('counts no sync that ended because this process must not write', async () => {
+    const { run, sync, metrics } = setUp();
+    run.failNext('create', new FencedError());
+    await expect(sync()).rejects.toThrow(FencedError);
+    expect(await metrics.registry.metrics()).not.toContain('sync_total{');
   });
 });

@@ -14,6 +14,7 @@ import type {
   WorkQueue,
 } from '../../runtime/controller.ts';
 import type { Handler, Lister, ObjectRecord } from '../../runtime/informer/types.ts';
+import { wasCutOff } from '../_kit/cut-off.ts';
 import { CONFIG_MAP_NAME, decide, type Publication } from './decide.ts';
 import { syncMeter } from './metrics.ts';
 
@@ -50,7 +51,7 @@ function build(context: ControllerContext): Controller {
       await sync(key, run);
       meter(clock.monotonic() - startedAt, undefined);
     } catch (error) {
-      meter(clock.monotonic() - startedAt, error);
+      if (!wasCutOff(run, error)) meter(clock.monotonic() - startedAt, error);
       throw error;
     }
   };

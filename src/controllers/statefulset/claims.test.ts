@@ -5,6 +5,7 @@ import { controllerReference } from '../../api/meta.ts';
 import { DEPLOYMENTS, PODS, STATEFUL_SETS } from '../../api/resource.ts';
 import type { OwnerReference, StatefulSet } from '../../api/types/index.ts';
 import { refusal } from '../_kit/testing/fake-run.ts';
+import { newClaims } from './pod.ts';
 import { isOwnershipRight, isStaleClaim, withRightOwners } from './retention.ts';
 import { claim, pod, statefulSet, template } from './testing/build.ts';
 import { Server } from './testing/server.ts';
@@ -28,6 +29,18 @@ function members(set: StatefulSet) {
   const [kept, scaled] = new Server(set, pod(0), pod(1)).members();
   return { kept: kept!, scaled: scaled! };
 }
+
+test('a claim lacks what only a newer API server knows of its template', () => {
+  const set = statefulSet({ claims: ['data'] });
+  const fieldOfNextYear: object = { fieldOfNextYear: true };
+  const volumeClaimTemplates = set.spec?.volumeClaimTemplates?.map((given) => ({
+    ...given,
+    metadata: { ...given.metadata, ...fieldOfNextYear },
+    spec: { ...given.spec, ...fieldOfNextYear },
+  }));
+  const newer = set.spec && { ...set, spec: { ...set.spec, volumeClaimTemplates } };
+  expect(newClaims(newer ?? set, 0)).toEqual(newClaims(set, 0));
+});
 
 describe('who owns a claim', () => {
   test.each<[When, When, OwnerReference[], OwnerReference[]]>([

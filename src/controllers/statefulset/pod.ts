@@ -1,4 +1,5 @@
 /** The pod that a StatefulSet makes for an ordinal: its identity and its storage. */
+import { knownFields } from '../../api/known-fields.ts';
 import type { StringMap } from '../../api/meta.ts';
 import { apiVersionOf, PERSISTENT_VOLUME_CLAIMS } from '../../api/resource.ts';
 import type {
@@ -45,7 +46,8 @@ export function claimNames(set: StatefulSet, ordinal: number): ReadonlyMap<strin
 export function newClaims(set: StatefulSet, ordinal: number): readonly NewClaim[] {
   const { namespace } = set.metadata;
   const matchLabels = set.spec?.selector?.matchLabels;
-  return claimTemplatesOf(set).map((template) => {
+  return claimTemplatesOf(set).map((given) => {
+    const template = knownFields(given, 'PersistentVolumeClaim');
     const labels = { ...template.metadata?.labels, ...matchLabels };
     const name = claimName(template, set, ordinal);
     return {

@@ -2,7 +2,7 @@
 /** The sections of the page at `/`, what needs a look first in each. */
 import { bytesText, dueText, durationText } from '../../runtime/age.ts';
 import type { ReflectorStatus } from '../../runtime/informer/reflector-types.ts';
-import type { Overview, QueueView, SyncView } from '../../runtime/overview.ts';
+import type { Overview, QueueView, Some, SyncView } from '../../runtime/overview.ts';
 import { Ago, type Cell, countCell, Heading, Key, Table } from './layout.tsx';
 
 type Props = { readonly view: Overview };
@@ -14,22 +14,29 @@ const HOW: Readonly<Record<ReflectorStatus['how'], string>> = {
   delta: 'compared',
 };
 
+/** "5", or "5 of 12" if not all are listed. */
+function shownOf({ rows, total }: Some<unknown>): string {
+  return rows.length < total ? `${rows.length} of ${total}` : String(total);
+}
+
+/** A section that has nothing to list. */
+function Nothing({ title, bad = false, why }: { title: string; bad?: boolean; why: string }) {
+  return (
+    <>
+      <Heading title={title} />
+      <p class={bad ? 'note bad' : 'note'}>{why}</p>
+    </>
+  );
+}
+
 /** Keys whose last sync failed, the most often failed first. */
 export function Failing({ view }: Props) {
   const { rows, total } = view.failing;
   if (view.lease.state !== 'leading') return null;
-  if (total === 0) {
-    return (
-      <>
-        <Heading title="Failing" />
-        <p class="note">Nothing is failing.</p>
-      </>
-    );
-  }
-  const shown = rows.length < total ? `${rows.length} of ${total}` : String(total);
+  if (total === 0) return <Nothing title="Failing" why="Nothing is failing." />;
   return (
     <>
-      <Heading title="Failing" count={shown} />
+      <Heading title="Failing" count={shownOf(view.failing)} />
       <Table
         bad
         columns={[
@@ -56,17 +63,11 @@ export function Failing({ view }: Props) {
 export function Controllers({ view }: Props) {
   const { queues, lease } = view;
   if (queues.length === 0) {
-    const standby = lease.state === 'standby';
-    return (
-      <>
-        <Heading title="Controllers" />
-        <p class="note">
-          {standby
-            ? 'None runs here: this process stands by and keeps its caches warm.'
-            : 'None runs yet: the caches are still being read.'}
-        </p>
-      </>
-    );
+    const why =
+      lease.state === 'standby'
+        ? 'None runs here: this process stands by and keeps its caches warm.'
+        : 'None runs yet: the caches are still being read.';
+    return <Nothing title="Controllers" why={why} />;
   }
   const sorted = [...queues].sort(byUrgency);
   return (
@@ -126,18 +127,13 @@ function spanCell(ms: number): Cell {
 export function Watches({ view }: Props) {
   const { rows, total } = view.watches;
   if (total === 0) {
-    return (
-      <>
-        <Heading title="Watches" />
-        <p class="note">Nothing is watched yet: the API server is being asked.</p>
-      </>
-    );
+    const why = 'Nothing is watched yet: the API server is being asked.';
+    return <Nothing title="Watches" why={why} />;
   }
   const sorted = [...rows].sort(byTrouble);
-  const shown = rows.length < total ? `${rows.length} of ${total}` : String(total);
   return (
     <>
-      <Heading title="Watches" count={shown} />
+      <Heading title="Watches" count={shownOf(view.watches)} />
       <Table
         columns={[
           { title: 'Resource', kind: 'wide' },
@@ -229,12 +225,7 @@ export function Reconciles({ view }: Props) {
   const { journal, journalProblem, now } = view;
   if (journal.length === 0) {
     const why = journalProblem === '' ? 'No reconcile has written anything yet.' : journalProblem;
-    return (
-      <>
-        <Heading title="Last reconciles" />
-        <p class={journalProblem === '' ? 'note' : 'note bad'}>{why}</p>
-      </>
-    );
+    return <Nothing title="Last reconciles" bad={journalProblem !== ''} why={why} />;
   }
   return (
     <>

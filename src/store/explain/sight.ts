@@ -2,8 +2,9 @@
 import * as resources from '../../api/resource.ts';
 import { type Resource, resourceId } from '../../api/resource.ts';
 import { timeMs } from '../../api/time.ts';
-import type { KubeObject } from '../../api/types/index.ts';
+import type { CronJob, KubeObject } from '../../api/types/index.ts';
 import { durationText } from '../../runtime/age.ts';
+import { cronSight } from './cron-sight.ts';
 
 /** Any object, looked at without knowing its kind. */
 interface Loose {
@@ -24,6 +25,8 @@ const KINDS: ReadonlyMap<string, string> = new Map(
     .map((each) => [resourceId(each), each.kind]),
 );
 
+const CRON_JOBS_ID = resourceId(resources.CRON_JOBS);
+
 /** Conditions that are trouble when they are True; all others are when they are False. */
 const BAD_WHEN_TRUE =
   /^(Failed|FailureTarget|ReplicaFailure|Suspended|.*Pressure|NetworkUnavailable|DisruptionTarget|ScalingLimited|.*Failure|.*Remaining)$/;
@@ -40,6 +43,7 @@ export function sightOf(resource: string, object: KubeObject, now: number): stri
     ...deletionOf(object, now),
     ...generationOf(loose, object),
     ...numbersOf(resource, loose),
+    ...(resource === CRON_JOBS_ID ? cronSight(object as CronJob, now) : []),
     ...troubleOf(loose).map(
       ({ type, status, reason, message }) =>
         `It says of itself: ${type} is ${status}` +

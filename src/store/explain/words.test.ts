@@ -284,6 +284,112 @@ describe('what is told about an object', () => {
     expect(text.includes('as it should be')).toBe(expected === 'quiet');
   });
 
+  describe('of a CronJob', () => {
+    const cron = async (spec: object, status: object = {}): Promise<string[]> => {
+      const { sentences } = await told('cronjobs.batch', 'default/tick', (store) => {
+        const row = objectRow('cronjobs.batch', 'default/tick', '1', {
+          spec: { schedule: '30 * * * *', timeZone: 'Asia/Kolkata', ...spec },
+          status,
+        });
+        const object = JSON.parse(row.json);
+        object.metadata.creationTimestamp = '2025-12-31T22:10:00Z';
+        store.objects.put({ ...row, json: JSON.stringify(object) });
+      });
+      return sentences.filter((each) => /schedule|last Job|no Job|zone/.test(each));
+    };
+    const NEXT = 'next in 59m50s (at 2026-01-01T01:00:00Z)';
+    const SHOWN = 'Its schedule is "30 * * * *" in Asia/Kolkata';
+    const LAST = 'Its last Job was for 2026-01-01T00:00:00Z, 10s ago.';
+    const EARLIER = 'Its last Job was for 2025-12-31T23:00:00Z, 1h ago.';
+    const at = (lastScheduleTime: string) => ({ lastScheduleTime });
+    const missed = (why: string) => `The time 2026-01-01T00:00:00Z, 10s ago, has no Job: ${why}.`;
+    const active = [{ name: 'tick-1' }];
+    const forbid = { concurrencyPolicy: 'Forbid' };
+
+    test.each<[string, object, object, string[]]>([
+      ['on time', {}, at('2026-01-01T00:00:00Z'), [`${SHOWN}: it runs ${NEXT}.`, LAST]],
+      [
+        'not started yet',
+        {},
+        {},
+        [
+          `${SHOWN}: it runs ${NEXT}.`,
+          'It has started no Job yet.',
+          missed('it is still to be started'),
+        ],
+      ],
+      [
+        'suspended',
+        { suspend: true },
+        at('2025-12-31T23:00:00Z'),
+        [
+          `${SHOWN}. It is suspended; otherwise it would run ${NEXT}.`,
+          EARLIER,
+          missed('it is suspended'),
+        ],
+      ],
+      [
+        'too late',
+        { startingDeadlineSeconds: 5 },
+        at('2025-12-31T23:00:00Z'),
+        [
+          `${SHOWN}: it runs ${NEXT}.`,
+          EARLIER,
+          missed('it was missed, for it may start 5s late at most'),
+        ],
+      ],
+      [
+        'beside one that is active',
+        forbid,
+        { ...at('2025-12-31T23:00:00Z'), active },
+        [
+          `${SHOWN}: it runs ${NEXT}.`,
+          EARLIER,
+          missed('a Job is active, and none may run beside it'),
+        ],
+      ],
+      [
+        'in a zone of its own',
+        { schedule: 'TZ=Asia/Tokyo 0 0 * * *' },
+        at('2025-12-31T15:00:00Z'),
+        [
+          'Its schedule is "TZ=Asia/Tokyo 0 0 * * *": it runs next in 14h59m ' +
+            '(at 2026-01-01T15:00:00Z).',
+          'Its last Job was for 2025-12-31T15:00:00Z, 9h ago.',
+        ],
+      ],
+      [
+        'in a zone that is not there',
+        { timeZone: 'No/Where' },
+        {},
+        ["Its time zone can't be used: unknown time zone No/Where. It never runs."],
+      ],
+      [
+        'that nobody can read',
+        { schedule: 'soon' },
+        {},
+        [
+          'Its schedule is "soon", which says nothing: expected exactly 5 fields, ' +
+            'found 1: [soon].',
+        ],
+      ],
+      [
+        'that never comes',
+        { schedule: '0 0 31 2 *' },
+        {},
+        ['Its schedule is "0 0 31 2 *" in Asia/Kolkata, which fits no time within five years.'],
+      ],
+    ])('its times: %s', async (_, spec, status, sentences) => {
+      expect(await cron(spec, status)).toEqual(sentences);
+    });
+
+    test('without a zone: that of the process', async () => {
+      expect((await cron({ timeZone: undefined }))[0]).toMatch(
+        /^Its schedule is "30 \* \* \* \*" in the zone of the process \(here \S+\): it runs next in /,
+      );
+    });
+  });
+
   test('deletion, finalizers, conditions that are trouble', async () => {
     const { text } = await told('deployments.apps', 'default/web', (store) => {
       const row = objectRow('deployments.apps', 'default/web', '1', {

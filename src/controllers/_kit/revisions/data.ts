@@ -5,6 +5,7 @@
  */
 import { type GoJsonOptions, goJson } from '../../../api/go-json.ts';
 import { parseJson } from '../../../api/json.ts';
+import { knownFields } from '../../../api/known-fields.ts';
 import type { ControllerRevision, PodTemplateSpec } from '../../../api/types/index.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -36,7 +37,7 @@ const revisionTexts = new WeakMap<ControllerRevision, string>();
 export function templateData(template: PodTemplateSpec, numbers: GoJsonOptions): string {
   const known = templateTexts.get(template);
   if (known?.numbers === numbers) return known.text;
-  const lean = withoutZeroTimes(template) as Fields;
+  const lean = withoutZeroTimes(knownFields(template, 'PodTemplateSpec')) as Fields;
   const text = goJson({ spec: { template: { ...lean, $patch: 'replace' } } }, numbers);
   templateTexts.set(template, { text, numbers });
   return text;

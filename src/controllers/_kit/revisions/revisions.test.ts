@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { revisionHash } from '../../../api/hash.ts';
 import { parseJson, stringifyJson } from '../../../api/json.ts';
 import { STATEFUL_SETS } from '../../../api/resource.ts';
+import { newerTemplate } from '../../../api/testing/newer.ts';
 import type { ControllerRevision, PodTemplateSpec } from '../../../api/types/index.ts';
 import { byRevision, highestRevision, holdsData, restoresTemplate } from './compare.ts';
 import { newRevision, revisionBody } from './create.ts';
@@ -81,6 +82,20 @@ describe(`the data of a revision is that of ${VERSION}`, () => {
       expect(templateData(withZeroTimes(template), DAEMON_NUMBERS)).toBe(daemonData);
     });
   }
+});
+
+describe('what only a newer API server knows of a template', () => {
+  const [{ template, setData }] = cases as [Made];
+
+  test('is not in the data', () => {
+    expect(templateData(newerTemplate(template), STATEFUL_NUMBERS)).toBe(setData);
+  });
+
+  test('makes no new revision, on either side', () => {
+    const newer = { spec: { template: { ...newerTemplate(template), $patch: 'replace' } } };
+    expect(restoresTemplate(revisionOf(newer), template)).toBe(true);
+    expect(restoresTemplate(revisionOf(parseJson(setData)), newerTemplate(template))).toBe(true);
+  });
 });
 
 describe(`the hash of a revision is that of ${VERSION}`, () => {

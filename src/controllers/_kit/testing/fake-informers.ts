@@ -6,6 +6,7 @@ import { recordFields } from '../../../api/record.ts';
 import { apiVersionOf, PODS, type Resource, resourceId } from '../../../api/resource.ts';
 import type { KubeObject, Pod } from '../../../api/types/index.ts';
 import type { ServedResource } from '../../../runtime/controller.ts';
+import { ObjectUnavailable } from '../../../runtime/informer/cache.ts';
 import { indexesOf } from '../../../runtime/informer/indexes.ts';
 import { TieBook } from '../../../runtime/informer/ties.ts';
 import type {
@@ -72,7 +73,9 @@ export class FakeInformer<T extends KubeObject, R extends ObjectRecord = ObjectR
 
   get(key: string): T | undefined {
     const object = this.#objects.get(key);
-    if (object === undefined && this.#records.has(key)) throw new Error(`${key} is lost`);
+    if (object === undefined && this.#records.has(key)) {
+      throw new ObjectUnavailable(this.resource, key);
+    }
     return object;
   }
 

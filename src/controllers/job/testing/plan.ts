@@ -116,7 +116,7 @@ function answerTo(action: Action, { podError, podLimit }: PlanOptions): Answer {
       const count = podError === undefined ? Math.min(action.pods.length, podLimit ?? 1e9) : 0;
       const cut = count < action.pods.length;
       const error = podError ?? (cut ? new TooMany() : undefined);
-      return { count, failed: cut ? 1 : 0, error };
+      return { count, refused: 0, failed: cut ? 1 : 0, error };
     }
     case 'stopPods':
     case 'dropPods': {

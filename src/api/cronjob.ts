@@ -1,8 +1,11 @@
-/** Which scheduled time is due, and when the next one comes (upstream's mostRecentScheduleTime). */
-import { type CronSchedule, NEVER, type ParsedCron, parseCron } from '../../api/cron.ts';
-import { LONGEST_MS, secondsMs, timeMs } from '../../api/time.ts';
-import type { CronJob } from '../../api/types/index.ts';
-import type { Zones } from '../../api/zone.ts';
+/**
+ * The times of a CronJob: which one is due, and when the next comes (upstream's
+ * mostRecentScheduleTime).
+ */
+import { type CronSchedule, type ParsedCron, parseCron } from './cron.ts';
+import { LONGEST_MS, secondsMs, timeMs } from './time.ts';
+import type { CronJob } from './types/index.ts';
+import type { Zones } from './zone.ts';
 
 /** What is read of a CronJob to know its times. */
 export type Scheduled = Pick<CronJob, 'metadata' | 'spec' | 'status'>;
@@ -48,6 +51,15 @@ export function dueTime(cronJob: Scheduled, now: number, schedule: CronSchedule)
   return recentTime(cronJob, now, schedule, true);
 }
 
+/** The latest time up to `now` that no Job was started for, whatever the reason; else undefined. */
+export function missedTime(
+  cronJob: Scheduled,
+  now: number,
+  schedule: CronSchedule,
+): number | undefined {
+  return recentTime(cronJob, now, schedule, false).at;
+}
+
 /** Milliseconds until the CronJob is to be looked at again; 0 or less: at once. */
 export function untilNext(cronJob: Scheduled, now: number, schedule: CronSchedule): number {
   const { at, missed, earliest, problem } = recentTime(cronJob, now, schedule, false);
@@ -75,12 +87,7 @@ function recentTime(
   const elapsed = Math.trunc(span(first, now) / SECOND_MS);
   const missed = Math.trunc(elapsed / between) + 1;
   // Times are not always as far apart as the first two: the search starts one distance too early.
-  let at: number | undefined;
-  let next = schedule.next(first + (missed - 2) * between * SECOND_MS);
-  while (next <= now && next !== NEVER) {
-    at = next;
-    next = schedule.next(next);
-  }
+  const at = schedule.latest(first + (missed - 2) * between * SECOND_MS, now);
   return { earliest, at, missed };
 }
 

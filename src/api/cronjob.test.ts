@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
-import { parseCron } from '../../api/cron.ts';
-import { openZones } from '../../api/zone.ts';
-import { dueTime, scheduleOf, untilNext } from './schedule.ts';
-import { type CronFacts, cronOf, HOUR, MINUTE, TEN } from './testing/build.ts';
+import { type CronFacts, cronOf, HOUR, MINUTE, TEN } from '../controllers/cronjob/testing/build.ts';
+import { parseCron } from './cron.ts';
+import { dueTime, missedTime, scheduleOf, untilNext } from './cronjob.ts';
+import { openZones } from './zone.ts';
 
 const zones = openZones('UTC');
 const SECOND = 1_000;
@@ -99,6 +99,15 @@ describe('the time that is due', () => {
     const due = dueTime(cronJob, TEN + HOUR, parsed('59 23 31 2 *'));
     expect(due.problem).toBe('time difference between two schedules is less than 1 second');
   });
+});
+
+test('a time was missed also if its deadline for starting late is over', () => {
+  const late = { startingDeadlineSeconds: 60 };
+  const cronJob = cronOf({ createdAt: TEN, lastAt: TEN, spec: late });
+  const schedule = parsed('0 * * * *');
+  expect(dueTime(cronJob, TEN + 65 * MINUTE, schedule).at).toBeUndefined();
+  expect(missedTime(cronJob, TEN + 65 * MINUTE, schedule)).toBe(TEN + HOUR);
+  expect(missedTime(cronJob, TEN + 55 * MINUTE, schedule)).toBeUndefined();
 });
 
 describe('the next look', () => {
