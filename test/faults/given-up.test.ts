@@ -1,17 +1,25 @@
 /**
- * A Deployment's key that fails too often is given up, and taken up again: its watch says nothing
- * while its ReplicaSet goes on changing, so each sync ends in a conflict. Both managers try as often.
+ * A Deployment's key that fails too often is given up, and taken up again: conflict after conflict,
+ * while its ReplicaSet goes on changing. Both managers try as often.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { type Cluster, eventually, FaultProxy, type Manager, startCluster } from '../rig/index.ts';
+import {
+  type Cluster,
+  eventually,
+  FaultProxy,
+  HoldfastManager,
+  type Manager,
+  startCluster,
+} from '../rig/index.ts';
 import { deployment, World } from '../scenarios/world.ts';
 
-setDefaultTimeout(120_000);
+setDefaultTimeout(180_000);
 
-const FLAGS = ['--controllers=deployment', '-v=2'];
+const FLAGS = ['--controllers=deployment', '--leader-elect=false', '-v=2'];
 const WATCH = /\/deployments\?.*watch=/;
 const STATUS = /\/deployments\/web\/status/;
 const TRIES = 15;
+const TRIES_BEFORE_DEATH = 8;
 /** What each says of a try that comes again, and of the end. */
 const WORDS = {
   reference: { again: 'Error syncing deployment', end: 'Dropping deployment out of the queue' },
@@ -19,11 +27,104 @@ const WORDS = {
 };
 
 /** One manager, the only controller of Deployments on its cluster; ReplicaSets are the test's. */
-interface Side {
-  readonly name: keyof typeof WORDS;
-  readonly world: World;
-  readonly proxy: FaultProxy;
-  readonly manager: Manager;
+class Side {
+  /** The ReplicaSet of the Deployment. */
+  #replicaSet = '';
+  #touches = 0;
+
+  private constructor(
+    readonly name: keyof typeof WORDS,
+    readonly world: World,
+    readonly proxy: FaultProxy,
+    private manager: Manager,
+  ) {}
+
+  static async open(cluster: Cluster | undefined, name: Side['name']): Promise<Side> {
+    if (cluster === undefined) throw new Error('the cluster did not start');
+    const world = new World(cluster, await cluster.namespace('given-up'));
+    const proxy = await FaultProxy.start(cluster);
+    return new Side(name, world, proxy, await start(cluster, name, proxy));
+  }
+
+  /** Makes a Deployment that has rolled out. */
+  async rollOut(): Promise<void> {
+    const { world } = this;
+    await world.create(deployment(1));
+    const [one] = await world.untilList('replicasets', (all) => all.length === 1, 'a ReplicaSet');
+    this.#replicaSet = one?.metadata.name;
+    await this.setReady(1);
+    await world.rolledOut();
+  }
+
+  /** Sets what the Deployment's status must follow. */
+  async setReady(ready: number): Promise<void> {
+    await this.world.api.patchStatus('replicasets', this.world.namespace, this.#replicaSet, {
+      replicas: 1,
+      fullyLabeledReplicas: 1,
+      readyReplicas: ready,
+      availableReplicas: ready,
+      observedGeneration: 1,
+    });
+  }
+
+  /** Waits until the Deployment's status shows it. */
+  async shows(ready: number): Promise<void> {
+    await this.world.until('deployments', 'web', ({ status }) => {
+      return (status.readyReplicas ?? 0) === ready;
+    });
+  }
+
+  /** An event that makes the Deployment's key come at once. */
+  async touch(): Promise<void> {
+    const annotations = { touched: `${++this.#touches}` };
+    await this.world.merge('replicasets', this.#replicaSet, { metadata: { annotations } });
+  }
+
+  /**
+   * Goes on touching until enough syncs have failed or the key is given up; gives how many have
+   * since the log was so long, default: until now.
+   */
+  async wearOut(enough: number, since = this.manager.log().length): Promise<number> {
+    await this.setReady(0);
+    for (;;) {
+      const { failed, ended } = this.#told(since);
+      if (ended || failed >= enough) return failed;
+      await this.touch();
+      const more = (): boolean => this.#told(since).failed > failed || this.#told(since).ended;
+      await eventually(more, { everyMs: 20, describe: `${this.name}: one more failure` });
+    }
+  }
+
+  /** Ends the process in the middle of everything, and starts the next one. */
+  async restart(): Promise<void> {
+    this.manager.kill('SIGKILL');
+    await this.manager.waitExit();
+    this.manager = await start(this.world.cluster, this.name, this.proxy, this.manager);
+  }
+
+  /** What the log says of failed syncs since it was so long, up to the end. */
+  #told(since: number): { readonly failed: number; readonly ended: boolean } {
+    const { again, end } = WORDS[this.name];
+    const [before = '', ...after] = this.manager.log().slice(since).split(end);
+    return { failed: before.split(again).length - 1, ended: after.length > 0 };
+  }
+}
+
+async function start(
+  cluster: Cluster,
+  name: Side['name'],
+  proxy: FaultProxy,
+  last?: Manager,
+): Promise<Manager> {
+  const kubeconfig = cluster.kubeconfig('kube-controller-manager', proxy.url);
+  const folders =
+    last instanceof HoldfastManager ? { stateDir: last.stateDir, runtimeDir: last.runtimeDir } : {};
+  const options = { flags: FLAGS, kubeconfig };
+  const manager = await (name === 'reference'
+    ? cluster.startReference(options)
+    : cluster.startHoldfast({ ...options, ...folders }));
+  await manager.waitServing();
+  return manager;
 }
 
 let clusters: readonly Cluster[] = [];
@@ -31,80 +132,46 @@ let sides: readonly Side[] = [];
 
 beforeAll(async () => {
   clusters = await Promise.all([startCluster({ audit: false }), startCluster({ audit: false })]);
-  sides = await Promise.all([open(clusters[0], 'reference'), open(clusters[1], 'holdfast')]);
+  const [one, other] = clusters;
+  sides = await Promise.all([Side.open(one, 'reference'), Side.open(other, 'holdfast')]);
+  await both((side) => side.rollOut());
 });
 
 afterAll(async () => {
   await Promise.all(clusters.map((cluster) => cluster.stop()));
 });
 
-async function open(cluster: Cluster | undefined, name: Side['name']): Promise<Side> {
-  if (cluster === undefined) throw new Error('the cluster did not start');
-  const world = new World(cluster, await cluster.namespace('given-up'));
-  const proxy = await FaultProxy.start(cluster);
-  const kubeconfig = cluster.kubeconfig('kube-controller-manager', proxy.url);
-  const options = { flags: FLAGS, kubeconfig };
-  const manager = await (name === 'reference'
-    ? cluster.startReference(options)
-    : cluster.startHoldfast(options));
-  await manager.waitServing();
-  return { name, world, proxy, manager };
+/** Lets both sides do the same at the same time; gives what each came to, the reference's first. */
+function both<T>(play: (side: Side) => Promise<T>): Promise<T[]> {
+  return Promise.all(sides.map(play));
 }
 
-function conflictsOf({ proxy }: Side): number {
-  return proxy.seen.filter(({ path, status }) => STATUS.test(path) && status === 409).length;
-}
-
-/** What the log says of syncs since it was so long, up to the end. */
-function triesIn({ name, manager }: Side, since: number): { failed: number; ended: boolean } {
-  const [before = '', ...after] = manager.log().slice(since).split(WORDS[name].end);
-  return { failed: before.split(WORDS[name].again).length - 1, ended: after.length > 0 };
-}
-
-async function setReady({ world }: Side, replicaSet: string, ready: number): Promise<void> {
-  await world.api.patchStatus('replicasets', world.namespace, replicaSet, {
-    replicas: 1,
-    fullyLabeledReplicas: 1,
-    readyReplicas: ready,
-    availableReplicas: ready,
-    observedGeneration: 1,
+test('because its watch was silent: it is taken up when the watch speaks again', async () => {
+  const tries = await both(async (side) => {
+    const { proxy, world } = side;
+    proxy.mute(WATCH);
+    await world.merge('deployments', 'web', { metadata: { annotations: { unseen: 'yes' } } });
+    const failed = await side.wearOut(Number.POSITIVE_INFINITY);
+    await side.shows(1);
+    proxy.unmute();
+    await side.shows(0);
+    return failed;
   });
-}
+  expect(tries).toEqual([TRIES, TRIES]);
+});
 
-/** Changes the ReplicaSet until its Deployment is given up; gives how often it was tried again. */
-async function wearOut(side: Side, replicaSet: string): Promise<number> {
-  const { manager, world } = side;
-  const since = manager.log().length;
-  await setReady(side, replicaSet, 0);
-  for (let touch = 0; !triesIn(side, since).ended; touch++) {
-    const before = conflictsOf(side);
-    await world.merge('replicasets', replicaSet, { metadata: { annotations: { at: `${touch}` } } });
-    await eventually(() => conflictsOf(side) > before || triesIn(side, since).ended, {
-      everyMs: 20,
-      describe: `${side.name}: one more conflict`,
-    });
-  }
-  return triesIn(side, since).failed;
-}
-
-async function play(side: Side): Promise<number> {
-  const { world, proxy } = side;
-  await world.create(deployment(1));
-  const [replicaSet] = await world.untilList('replicasets', (all) => all.length === 1, 'one');
-  const name = replicaSet?.metadata.name;
-  await setReady(side, name, 1);
-  await world.rolledOut();
-  proxy.mute(WATCH);
-  await world.merge('deployments', 'web', { metadata: { annotations: { unseen: 'yes' } } });
-  const failed = await wearOut(side, name);
-  const { status } = await world.get('deployments', 'web');
-  expect(status.readyReplicas).toBe(1);
-  proxy.unmute();
-  await world.until('deployments', 'web', ({ status: { readyReplicas } }) => !readyReplicas);
-  return failed;
-}
-
-test('a Deployment that met too many conflicts is taken up when its watch speaks again', async () => {
-  const failed = await Promise.all(sides.map(play));
-  expect(failed).toEqual([TRIES, TRIES]);
+test('by two processes: the second has all its tries again, and an event takes it up', async () => {
+  const tries = await both(async (side) => {
+    await side.setReady(1);
+    await side.shows(1);
+    const heal = side.proxy.fail({ method: 'PUT', path: STATUS, fault: { status: 409 } });
+    await side.wearOut(TRIES_BEFORE_DEATH);
+    await side.restart();
+    const failed = await side.wearOut(Number.POSITIVE_INFINITY, 0);
+    heal();
+    await side.touch();
+    await side.shows(0);
+    return failed;
+  });
+  expect(tries).toEqual([TRIES, TRIES]);
 });
