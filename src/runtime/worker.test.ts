@@ -155,6 +155,19 @@ describe('a queue that gives up', () => {
     await ended;
   });
 
+  test('takes a dropped key up at the next event, with all its tries', async () => {
+    const { clock, queue, ended, counts } = await failedThrice(new Error('conflict'));
+    expect([counts().synced, queue.failures('a')]).toEqual([3, 0]);
+    // The retry that waited when an event wore the key out has not come yet, and still comes.
+    await clock.advance(5);
+    expect(counts().synced).toBe(4);
+    queue.add('a');
+    await clock.advance(0);
+    expect([counts().synced, queue.failures('a')]).toEqual([5, 0]);
+    queue.shutdown();
+    await ended;
+  });
+
   test('keeps one that waits for a cache, however many events came meanwhile', async () => {
     const stale = await failedThrice(new StaleCache('not seen yet'));
     const { clock, queue, errors, ended, counts } = stale;

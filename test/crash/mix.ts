@@ -2,6 +2,7 @@
 import { eventually, notYet, type Obj } from '../rig/index.ts';
 import type { Ledger } from '../scenarios/ledger.ts';
 import { deployment, type Fields, isRolledOut, template, type World } from '../scenarios/world.ts';
+import { serviceOf, untilServed } from './service.ts';
 
 const SIM = 'sim.holdfast.dev/';
 const MEMBERS = 4;
@@ -92,6 +93,7 @@ export class Mix {
       },
     });
     await world.create(deployment(REPLICAS, { ...webFields('1'), revisionHistoryLimit: 2 }));
+    await world.create(serviceOf('web'));
     await this.#rolledOut();
     const { metadata } = await world.get('deployments', 'web');
     await world.create(ownedBy('Deployment', metadata));
@@ -147,6 +149,7 @@ export class Mix {
       this.#started().then((job) => ended(job)),
       this.#rolledOut(),
     ]);
+    await untilServed(this.world, 'web', SETTLE_TIMEOUT_MS);
     await this.ledger.reach();
   }
 

@@ -1,8 +1,11 @@
 /** What a process under faults may not do: break inside, or ask for what the server refuses. */
 
-/** Words of faults in our own code, and of files used in a way that SQLite forbids. */
+/**
+ * Words of faults in our own code, and of files used in a way that SQLite forbids. That a key was
+ * given up is none: upstream gives it up as soon, and an event or the retry that waits brings it back.
+ */
 const BROKEN =
-  /TypeError|ReferenceError|RangeError|SyntaxError|AssertionError|Unhandled|uncaught|constraint failed|Segmentation|panic|Dropping the key/i;
+  /TypeError|ReferenceError|RangeError|SyntaxError|AssertionError|Unhandled|uncaught|constraint failed|Segmentation|panic/i;
 /** Answers that tell of a wrong request. 403 is also what a server says that has just started. */
 const WRONG = [400, 405, 406, 413, 415, 422];
 

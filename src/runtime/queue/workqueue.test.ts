@@ -228,6 +228,19 @@ describe('after a restart', () => {
     expect(['waits', 'overdue', 'dirty'].map((key) => queue.failures(key))).toEqual([4, 2, 1]);
   });
 
+  test('all can be given their tries again: who waits waits on', () => {
+    queue.restore([
+      row('waits', { failures: 4, dueAt: START + 30, updatedAt: START }),
+      row('dirty', { dirty: true, failures: 1 }),
+    ]);
+    queue.forgetAll();
+    expect(['waits', 'dirty'].map((key) => queue.failures(key))).toEqual([0, 0]);
+    expect(queue.snapshot()).toMatchObject({
+      ready: [{ key: 'dirty' }],
+      waiting: [{ key: 'waits', inMs: 30 }],
+    });
+  });
+
   test('a clock set back prolongs no delay beyond its whole length', () => {
     queue.restore([
       row('a', { failures: 3, dueAt: START + 86_400_020, updatedAt: START + 86_400_000 }),

@@ -125,6 +125,10 @@ class Queue implements FrameworkQueue {
     return this.#limiter.failures(key);
   }
 
+  forgetAll(): void {
+    for (const key of [...this.#items.keys()]) this.forget(key);
+  }
+
   noteError(key: string, error: string): void {
     this.#failed.add();
     const item = this.#items.get(key);
