@@ -37,6 +37,9 @@ function known(value: unknown, type: FieldTypes | undefined): unknown {
   return isWhole ? value : Object.fromEntries(kept);
 }
 
+/** Objects of the API are never changed, and one template makes many pods. */
+const found = new WeakMap<object, object>();
+
 /**
  * The object without fields, at any depth, that v1.36.3's type of this name doesn't have; itself if
  * there are none. What stands under free keys (labels, quantities) is kept as it is.
@@ -45,5 +48,9 @@ export function knownFields<T extends object>(
   object: T,
   type: 'PodTemplateSpec' | 'JobTemplateSpec' | 'PersistentVolumeClaim',
 ): T {
-  return known(object, TYPES.get(type)) as T;
+  const before = found.get(object);
+  if (before !== undefined) return before as T;
+  const now = known(object, TYPES.get(type)) as T;
+  found.set(object, now);
+  return now;
 }

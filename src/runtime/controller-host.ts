@@ -131,8 +131,6 @@ export class ControllerHost {
       const taking = this.#queues.find((queue) => queue === definition.queue);
       if (taking === undefined)
         throw new Error(`${this.name}: a queue was not made by its context`);
-      // As a new process of KCM, this one gives no key up for the failures of another.
-      if (definition.retriesMax !== undefined) taking.forgetAll();
       return Array.from({ length: definition.workers }, () =>
         runWorker({
           controller: this.name,

@@ -18,6 +18,8 @@ export interface TakingQueue {
   done(key: string): void;
   /** Notes why a key will be retried, for those who look. */
   noteError(key: string, error: string): void;
+  /** How often the key has failed in this process. */
+  tries(key: string): number;
 }
 
 export interface WorkerDeps {
@@ -117,7 +119,8 @@ async function handleError(
     log.v(2).info('The cache is behind; the key is tried again', { key, message });
     return;
   }
-  if (definition.retriesMax !== undefined && queue.failures(key) >= definition.retriesMax) {
+  // As a new process of KCM, this one gives no key up for the failures of another.
+  if (definition.retriesMax !== undefined && deps.taking.tries(key) >= definition.retriesMax) {
     drop(queue, key);
     log.error('Dropping the key out of the queue', error, { key, retries: definition.retriesMax });
     return;

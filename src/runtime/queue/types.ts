@@ -50,8 +50,8 @@ export interface FrameworkQueue extends WorkQueue {
   depth(): number;
   /** Takes over remembered rows of this queue: failure counts, remaining delays, dirty keys. */
   restore(rows: readonly WorkRow[]): void;
-  /** Ends the failure history of every key; those that wait wait on. */
-  forgetAll(): void;
+  /** How often a key has failed since its history began or, if that is later, was restored. */
+  tries(key: string): number;
   /**
    * While on, `add` means "look it over": low priority, and a failing key keeps waiting out its
    * delay. For the adds that handlers get for stored objects at the start of a lead.

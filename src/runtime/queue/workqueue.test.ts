@@ -228,17 +228,14 @@ describe('after a restart', () => {
     expect(['waits', 'overdue', 'dirty'].map((key) => queue.failures(key))).toEqual([4, 2, 1]);
   });
 
-  test('all can be given their tries again: who waits waits on', () => {
-    queue.restore([
-      row('waits', { failures: 4, dueAt: START + 30, updatedAt: START }),
-      row('dirty', { dirty: true, failures: 1 }),
-    ]);
-    queue.forgetAll();
-    expect(['waits', 'dirty'].map((key) => queue.failures(key))).toEqual([0, 0]);
-    expect(queue.snapshot()).toMatchObject({
-      ready: [{ key: 'dirty' }],
-      waiting: [{ key: 'waits', inMs: 30 }],
-    });
+  test('the failures of former processes are none of the tries of this one', () => {
+    queue.restore([row('a', { failures: 4, dueAt: START + 30, updatedAt: START })]);
+    expect([queue.failures('a'), queue.tries('a')]).toEqual([4, 0]);
+    queue.addRateLimited('a');
+    expect([queue.failures('a'), queue.tries('a')]).toEqual([5, 1]);
+    queue.forget('a');
+    queue.addRateLimited('a');
+    expect([queue.failures('a'), queue.tries('a')]).toEqual([1, 1]);
   });
 
   test('a clock set back prolongs no delay beyond its whole length', () => {

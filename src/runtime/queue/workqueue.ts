@@ -60,6 +60,8 @@ class Queue implements FrameworkQueue {
   readonly #log: WorkLog;
   readonly #meter: QueueMeter;
   readonly #items = new Map<string, Item>();
+  /** Failures of former processes: they count for how long a key waits, not for giving it up. */
+  readonly #inherited = new Map<string, number>();
   readonly #ready = new Lanes<Item>();
   readonly #delayed = new DueHeap<Item>();
   readonly #running = new Set<Item>();
@@ -116,6 +118,7 @@ class Queue implements FrameworkQueue {
   forget(key: string): void {
     const failed = this.#limiter.failures(key) > 0;
     this.#limiter.forget(key);
+    this.#inherited.delete(key);
     const item = this.#items.get(key);
     if (item !== undefined) item.error = '';
     if (failed) this.#tell(key, item);
@@ -125,8 +128,8 @@ class Queue implements FrameworkQueue {
     return this.#limiter.failures(key);
   }
 
-  forgetAll(): void {
-    for (const key of [...this.#items.keys()]) this.forget(key);
+  tries(key: string): number {
+    return this.#limiter.failures(key) - (this.#inherited.get(key) ?? 0);
   }
 
   noteError(key: string, error: string): void {
@@ -164,6 +167,7 @@ class Queue implements FrameworkQueue {
     const now = this.#clock.now();
     for (const row of rows) {
       this.#limiter.restore(row.key, row.failures);
+      if (row.failures > 0) this.#inherited.set(row.key, row.failures);
       const item = this.#item(row.key);
       item.error = row.lastError;
       item.because = row.because;
