@@ -99,6 +99,8 @@ export const POD_VALUES_SHARED_MAX = 8_192;
 export const REFLECTOR_BACKOFF_BASE_MS = 200;
 export const REFLECTOR_BACKOFF_MAX_MS = 30_000;
 export const FENCE_WATCH_SECONDS = 3;
+/** What a watch of that length lasts at least, by two clocks that differ a little. */
+export const QUIET_WATCH_MS_MIN = 2_900;
 export const WATCH_EMPTY_END_MS = 1_000;
 export const TORN_CHECK_INTERVAL_MS = 5_000;
 export const PROGRESS_SAVE_INTERVAL_MS = 15 * 60_000;

@@ -10,6 +10,7 @@ import { compareVersions } from '../../api/version.ts';
 import type { WatchEvent, WatchStream } from '../../kube/types.ts';
 import {
   FENCE_WATCH_SECONDS,
+  QUIET_WATCH_MS_MIN,
   WATCH_EMPTY_END_MS,
   WATCH_TIMEOUT_SECONDS_MAX,
   WATCH_TIMEOUT_SECONDS_MIN,
@@ -238,18 +239,14 @@ export class Reflector<T extends KubeObject, R extends ObjectRecord> {
       this.#failures = 0;
     }
     if (signal.aborted || this.#mustAsk || turn?.over.aborted) return;
-    if (fencing && !this.#caughtUp) this.#quietEnd();
     const lastedMs = this.#deps.clock.monotonic() - startedAt;
+    // Opened after the probe and without news to its end: there was none. One that ends earlier,
+    // however cleanly, was ended by a server or proxy that stops.
+    if (fencing && lastedMs >= QUIET_WATCH_MS_MIN) this.#target = this.#version;
+    this.#checkCaughtUp();
     if (chunks === 0 && lastedMs < WATCH_EMPTY_END_MS) {
       await this.#deps.clock.sleep(WATCH_EMPTY_END_MS, signal);
     }
-  }
-
-  /** A watch opened after the probe that ended cleanly without news: there was none. */
-  #quietEnd(): void {
-    this.#target = undefined;
-    this.#caughtUp = true;
-    this.#wake();
   }
 
   #watchSeconds(): number {
