@@ -196,6 +196,11 @@ export class ModelWatch implements WireStream {
   #bookmarkIfNewer(): void {
     const { api } = this.#deps.server;
     if (this.#end !== undefined || api.version <= this.#sent) return;
+    // What it has not sent may be gone: to say that nothing is missing would be a lie.
+    if (this.#sent < api.oldest) {
+      this.#tooOld();
+      return;
+    }
     const last = api.history(this.#id).at(-1);
     if (last !== undefined && last.version > this.#sent) return;
     this.#sent = api.version;
