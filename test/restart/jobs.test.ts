@@ -1,8 +1,11 @@
 /** Jobs and CronJobs while Holdfast is killed: nothing counts or starts twice, waits go on. */
+import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { join } from 'node:path';
 import {
   type Cluster,
   eventually,
+  FaultProxy,
   type HoldfastManager,
   type Obj,
   simulateNodes,
@@ -37,6 +40,39 @@ async function again(memory?: Memory): Promise<void> {
 
 async function newWorld(): Promise<World> {
   return new World(cluster, await cluster.namespace('jobs'));
+}
+
+/** Lets a process win the Lease and remember it, but never find its caches as new as the server. */
+async function leadInVain(): Promise<void> {
+  const { stateDir, runtimeDir, port } = holdfast;
+  const before = (await leaseTransitions()) ?? 0;
+  holdfast.kill('SIGKILL');
+  await holdfast.waitExit();
+  const proxy = await FaultProxy.start(cluster);
+  proxy.fail({ method: 'GET', path: /apiserver\.kubernetes\.io/, fault: { status: 503 } });
+  const kubeconfig = cluster.kubeconfig('kube-controller-manager', proxy.url);
+  const places = { stateDir, runtimeDir, port };
+  holdfast = await cluster.startHoldfast({ flags: FLAGS, kubeconfig, ...places });
+  await eventually(async () => termInFile(stateDir) === before + 1, {
+    describe: 'the term in the state file',
+  });
+  expect(holdfast.log()).not.toContain('Controllers start');
+}
+
+async function leaseTransitions(): Promise<number | undefined> {
+  const lease = await cluster.api.get('leases', 'kube-system', 'kube-controller-manager');
+  return lease.spec.leaseTransitions;
+}
+
+function termInFile(stateDir: string): number | undefined {
+  const database = new Database(join(stateDir, 'state.db'), { readonly: true });
+  try {
+    const fact = "SELECT value FROM facts WHERE name = 'lease.last-term'";
+    const row = database.query<{ value: string }, []>(fact).get();
+    return row === null ? undefined : JSON.parse(row.value).leaseTransitions;
+  } finally {
+    database.close();
+  }
 }
 
 function job(spec: object, annotations: Record<string, string>): Record<string, unknown> {
@@ -86,10 +122,11 @@ describe('a Job', () => {
   );
 
   /** Milliseconds from the end of each pod to the creation of the next, around a restart. */
-  async function waitsOf(memory: Memory): Promise<readonly number[]> {
+  async function waitsOf(memory: Memory, between?: () => Promise<void>) {
     const world = await newWorld();
     await world.create(job({ backoffLimit: 2 }, { behaviour: 'fail' }));
     await world.until('jobs', 'pi', ({ status }) => status?.failed === 2);
+    await between?.();
     await again(memory);
     await world.until('jobs', 'pi', ({ status }) => status?.failed === 3);
     const pods = (await world.list('pods')).sort((a, b) => endOf(a) - endOf(b));
@@ -103,6 +140,11 @@ describe('a Job', () => {
     expect(waits).toHaveLength(2);
     // Times are whole seconds, and changes are collected for a second.
     expect(waits[0]).toBeWithin(9_000, 13_000);
+    expect(waits[1]).toBeWithin(19_000, 24_000);
+  });
+
+  test('waits as long also if a process in between died before its controllers ran', async () => {
+    const waits = await waitsOf('kept', leadInVain);
     expect(waits[1]).toBeWithin(19_000, 24_000);
   });
 
