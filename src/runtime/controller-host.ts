@@ -201,6 +201,7 @@ export class ControllerHost {
 
   #commit(): void {
     if (!this.#deps.store.commit()) {
+      this.#deps.watched.unsaved();
       this.#log.v(1).info('The commit barrier could not reach the disk; going on from memory');
     }
   }
