@@ -74,6 +74,7 @@ export class Leadership {
         bootId,
         mark: watchedFile(config, bootId),
         downtimeMaxMs: config.state.downtimeCountedMs,
+        saved: () => store.health().problem === '',
       }),
       downtimeCountedMs: config.state.downtimeCountedMs,
       useAccounts: config.client.useServiceAccountCredentials,

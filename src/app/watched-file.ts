@@ -1,5 +1,5 @@
 /** Until when this process has watched, in a small file beside the one of the Lease, on a tmpfs. */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { WatchedMark } from '../runtime/watched-time.ts';
 import type { RunConfig } from './config.ts';
@@ -25,6 +25,7 @@ export function watchedFile(
     },
     write(until) {
       try {
+        if (until === undefined) return rmSync(path, { force: true });
         writeFileSync(`${path}.next`, JSON.stringify({ ...owner, until }), { mode: 0o600 });
         renameSync(`${path}.next`, path);
       } catch {

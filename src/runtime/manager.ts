@@ -75,6 +75,7 @@ export class Manager {
     const log = deps.log.named('store');
     const barrier = new CommitBarrier(clock, () => {
       if (store.commit()) return;
+      deps.watched.unsaved();
       log.v(1).info('The commit barrier could not reach the disk; going on from memory');
     });
     this.#shared = { queueMetrics: createQueueMetrics(deps.metrics), barrier };

@@ -7,7 +7,11 @@ import { WatchedTime } from './watched-time.ts';
 
 const DOWNTIME_MS = 15_000;
 
-function process(clock: FakeClock, mark: { until?: number }, bootId = 'boot') {
+function process(
+  clock: FakeClock,
+  mark: { until?: number | undefined; saved?: boolean },
+  bootId = 'boot',
+) {
   const watched = new WatchedTime({
     clock,
     bootId,
@@ -18,6 +22,7 @@ function process(clock: FakeClock, mark: { until?: number }, bootId = 'boot') {
         mark.until = until;
       },
     },
+    saved: () => mark.saved ?? true,
   });
   return { watched, countdowns: createCountdowns(watched, DOWNTIME_MS) };
 }
@@ -35,6 +40,21 @@ test('a cache was just watched if the process before, or this one, watched secon
   await clock.advance(SEAMLESS_DOWNTIME_MAX_MS + 1);
   expect(first.justWatched).toBe(false);
   expect(process(clock, mark).watched.justWatched).toBe(false);
+});
+
+test('a cache that the disk did not follow was not just watched', async () => {
+  const clock = fakeClock(0);
+  const mark = { saved: true };
+  const { watched } = process(clock, mark);
+  watched.begin(true);
+  watched.unsaved();
+  expect(process(clock, mark).watched.justWatched).toBe(false);
+  mark.saved = false;
+  await clock.advance(10_000);
+  expect(process(clock, mark).watched.justWatched).toBe(false);
+  mark.saved = true;
+  await clock.advance(10_000);
+  expect(process(clock, mark).watched.justWatched).toBe(true);
 });
 
 describe('a countdown', () => {

@@ -22,8 +22,8 @@ interface Gap {
 export interface WatchedMark {
   /** Until when the process before has watched, monotonic; undefined: not known on this boot. */
   read(): number | undefined;
-  /** Never throws: without a mark the next process counts less. */
-  write(until: number): void;
+  /** undefined: takes the mark away. Never throws: without a mark the next process counts less. */
+  write(until: number | undefined): void;
 }
 
 export interface WatchedTimeOptions {
@@ -32,6 +32,8 @@ export interface WatchedTimeOptions {
   readonly mark: WatchedMark;
   /** Longest downtime between two terms that still counts. */
   readonly downtimeMaxMs: number;
+  /** True if all that was seen and done is in the state file, or is about to be. */
+  saved(): boolean;
 }
 
 /** The watch of one process over all its terms; `begin` and `end` alternate. */
@@ -41,17 +43,19 @@ export class WatchedTime implements Watch {
   readonly formerUntil: number | undefined;
   readonly #mark: WatchedMark;
   readonly #downtimeMaxMs: number;
+  readonly #saved: () => boolean;
   #gaps: Gap[] = [];
   #since: number | undefined;
   #serverSteady = false;
   #lookedAt = 0;
   #timer: Timer | undefined;
 
-  constructor({ clock, bootId, mark, downtimeMaxMs }: WatchedTimeOptions) {
+  constructor({ clock, bootId, mark, downtimeMaxMs, saved }: WatchedTimeOptions) {
     this.clock = clock;
     this.bootId = bootId;
     this.#mark = mark;
     this.#downtimeMaxMs = downtimeMaxMs;
+    this.#saved = saved;
     this.formerUntil = mark.read();
   }
 
@@ -93,7 +97,15 @@ export class WatchedTime implements Watch {
     this.#look();
     this.#timer.cancel();
     this.#timer = undefined;
-    this.#mark.write(this.#lookedAt);
+    this.#note();
+  }
+
+  /**
+   * What is done from here on is not in the state file: should this process die, the next one must
+   * wait for its caches. Holds until `saved` is true again.
+   */
+  unsaved(): void {
+    this.#mark.write(undefined);
   }
 
   /** Milliseconds since `from` that nobody watched. */
@@ -106,9 +118,13 @@ export class WatchedTime implements Watch {
 
   #tick(): void {
     this.#look();
-    this.#mark.write(this.#lookedAt);
+    this.#note();
     const tick = (): void => this.#tick();
     this.#timer = this.clock.after(WATCHED_MARK_INTERVAL_MS, tick, { background: true });
+  }
+
+  #note(): void {
+    this.#mark.write(this.#saved() ? this.#lookedAt : undefined);
   }
 
   #look(): void {
