@@ -46,6 +46,13 @@ export interface ActPorts {
   isCached(pod: Pick<JobPod, 'key' | 'uid'>): boolean;
 }
 
+/** Pods whose finalizer was to go, by what became of them. */
+interface Released {
+  readonly released: readonly Victim[];
+  readonly gone: readonly Victim[];
+  readonly refusals: readonly unknown[];
+}
+
 /** One sync being carried out. */
 export class Acting {
   readonly #ports: ActPorts;
@@ -152,13 +159,14 @@ export class Acting {
     // A few at a time: a crash in between leaves few running pods that nobody would count.
     for (let from = 0; from < victims.length; from += JOB_FINALIZERS_AT_ONCE) {
       const some = victims.slice(from, from + JOB_FINALIZERS_AT_ONCE);
-      const { released, refusals } = await this.#release(errors.some(isFenced) ? [] : some);
+      const { released, gone, refusals } = await this.#release(errors.some(isFenced) ? [] : some);
       const result = await this.#delete(released);
       const staying = some.filter((victim) => !released.includes(victim));
       for (const podKey of [...staying.map(({ pod }) => pod.key), ...result.notDone]) {
         expectations.deletionObserved(this.#key, podKey);
       }
-      ready += released.filter(({ pod }) => pod.ready).length;
+      // Of one that is gone upstream goes on counting that it was ready, beside no active pod.
+      ready += [...released, ...gone].filter(({ pod }) => pod.ready).length;
       failed += refusals.length + result.failed;
       errors.push(...refusals, ...(result.error === undefined ? [] : [result.error]));
     }
@@ -167,26 +175,27 @@ export class Acting {
   }
 
   /**
-   * Takes the finalizers off pods that go uncounted; gives those that are there without it. One
-   * that has changed keeps it: it may have ended well, and then has to be counted.
+   * Takes the finalizers off pods that go uncounted; gives those that are there without it, and
+   * those that are gone. One that has changed keeps it: it may have ended well, and then has to be
+   * counted.
    */
-  async #release(
-    victims: readonly Victim[],
-  ): Promise<{ readonly released: readonly Victim[]; readonly refusals: readonly unknown[] }> {
+  async #release(victims: readonly Victim[]): Promise<Released> {
+    const released: Victim[] = [];
+    const gone: Victim[] = [];
     const refusals: unknown[] = [];
-    const removed = await Promise.all(
-      victims.map(async ({ pod, because }) => {
-        if (!pod.job.tracked) return true;
-        try {
-          const options = this.#options(because);
-          return await removeFinalizer(this.#run, pod, options, pod.resourceVersion);
-        } catch (error) {
-          refusals.push(error);
-          return false;
-        }
-      }),
-    );
-    return { released: victims.filter((_, at) => removed[at]), refusals };
+    const release = async (victim: Victim): Promise<void> => {
+      const { pod, because } = victim;
+      try {
+        const options = this.#options(because);
+        const isThere =
+          !pod.job.tracked || (await removeFinalizer(this.#run, pod, options, pod.resourceVersion));
+        (isThere ? released : gone).push(victim);
+      } catch (error) {
+        refusals.push(error);
+      }
+    };
+    await Promise.all(victims.map(release));
+    return { released, gone, refusals };
   }
 
   async #delete(victims: readonly Victim[]) {

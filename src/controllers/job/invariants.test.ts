@@ -214,6 +214,30 @@ describe('whatever happens', () => {
   }
 });
 
+test('a ready pod that went before it could be stopped is neither active nor ready', async () => {
+  const world = new JobWorld(
+    jobOf({ spec: { parallelism: 1, completions: 4, podReplacementPolicy: 'Failed' } }),
+    { gatesOff: ['StaleControllerConsistencyJob'] },
+  );
+  const { server } = world;
+  const step = async (): Promise<void> => {
+    world.deliver('jobs', 9);
+    await world.sync();
+  };
+  await step();
+  const [key = ''] = server.pods.keys();
+  server.phase(key, 'Running');
+  world.catchUp();
+  server.edit({ suspend: true });
+  server.remove(key, undefined);
+  server.stopped(key);
+  // The cache shows the pod all the while; the first time only its finalizer is left to be taken.
+  await step();
+  await step();
+  expect(server.job.status).toMatchObject({ active: 0, ready: 0 });
+  expect(server.violations).toEqual([]);
+});
+
 describe('a decision', () => {
   const facts = fc.record({
     phase: fc.constantFrom('Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'),
