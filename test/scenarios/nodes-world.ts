@@ -84,7 +84,8 @@ export class NodeWorld extends World {
 
   /** Events about this play's pods and nodes. */
   async events(): Promise<Obj[]> {
-    const about = (event: Obj) => event.involvedObject.name.startsWith(`${this.namespace}-`);
+    // An API server that starts may tell of a ServiceCIDR that it has not got yet, without a name.
+    const about = ({ involvedObject: { name = '' } }: Obj) => name.startsWith(`${this.namespace}-`);
     const ofNodes = (await this.api.list('events', 'default')).filter(about);
     return [...(await this.list('events')), ...ofNodes];
   }
