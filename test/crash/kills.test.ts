@@ -82,8 +82,9 @@ test(
       const moments: string[] = [];
       try {
         const kills = 1 + Math.floor(random.next() * KILLS_PER_ROUND_MAX);
-        for (let kill = 0; kill < kills; kill++)
+        for (let kill = 0; kill < kills; kill++) {
           moments.push(await killOnce(line, cluster.api, random));
+        }
         await fleet.settled();
         await nothingAwaited();
       } catch (error) {

@@ -1,48 +1,18 @@
 import { expect, test } from 'bun:test';
 import { DEPLOYMENTS, PODS } from '../../api/resource.ts';
-import type { KubeObject } from '../../api/types/index.ts';
 import { FENCE_WATCH_SECONDS, WATCH_EMPTY_END_MS } from '../limits.ts';
-import type { Logger } from '../log.ts';
-import { createMetrics } from '../metrics.ts';
-import { seededRandom } from '../random.ts';
 import { FakeApi } from '../testing/fake-api.ts';
 import { fakeClock } from '../testing/fake-clock.ts';
+import { informersOn, settled } from '../testing/informers.ts';
 import { memoryStore } from '../testing/memory-store.ts';
-import { createReflectorMetrics } from './reflector-metrics.ts';
-import { Informers } from './set.ts';
-
-const silent: Logger = {
-  info: () => undefined,
-  warning: () => undefined,
-  error: () => undefined,
-  v: () => silent,
-  enabled: () => false,
-  named: () => silent,
-};
 
 /** Pods that were listed and are asked about once more, while something else has changed. */
 async function asked() {
   const api = new FakeApi();
   const clock = fakeClock(0);
-  const informers = new Informers(
-    {
-      client: api.client,
-      store: memoryStore(),
-      clock,
-      random: seededRandom(1),
-      log: silent,
-      metrics: createReflectorMetrics(createMetrics({ process: 'none' })),
-      redact: (_resource: string, object: KubeObject) => object,
-      verifyIntervalMs: 0,
-      replaced: () => undefined,
-      dropDerived: () => undefined,
-    },
-    [PODS],
-  );
+  const informers = informersOn({ api, store: memoryStore(), clock }, [PODS]);
   const stop = new AbortController();
-  const settle = async (): Promise<void> => {
-    for (let turn = 0; turn < 40; turn++) await clock.settle();
-  };
+  const settle = (): Promise<void> => settled(clock);
   const pod = (name: string) =>
     api.put(PODS, { metadata: { namespace: 'ns', name }, spec: {}, status: {} } as never);
   pod('a');

@@ -1,28 +1,15 @@
 import { describe, expect, test } from 'bun:test';
 import { DEPLOYMENTS, LEASES, type Resource, resourceId } from '../../api/resource.ts';
-import type { KubeObject } from '../../api/types/index.ts';
 import type { DiscoveredResource, Discovery } from '../../kube/index.ts';
 import { DISCOVERY_INTERVAL_MS } from '../limits.ts';
-import type { Logger } from '../log.ts';
-import { createMetrics } from '../metrics.ts';
 import type { StorePort } from '../ports.ts';
-import { seededRandom } from '../random.ts';
 import { FakeApi } from '../testing/fake-api.ts';
 import { type FakeClock, fakeClock } from '../testing/fake-clock.ts';
+import { informersOn, settled } from '../testing/informers.ts';
 import { memoryStore } from '../testing/memory-store.ts';
 import type { Following } from './follow.ts';
-import { createReflectorMetrics } from './reflector-metrics.ts';
-import { Informers } from './set.ts';
+import type { Informers } from './set.ts';
 import type { DiscoveryLook, Followed } from './types.ts';
-
-const silent: Logger = {
-  info: () => undefined,
-  warning: () => undefined,
-  error: () => undefined,
-  v: () => silent,
-  enabled: () => false,
-  named: () => silent,
-};
 
 const WIDGETS = served('example.com', 'v1', 'widgets', 'Widget');
 const GADGETS = served('other.com', 'v1', 'gadgets', 'Gadget');
@@ -70,19 +57,7 @@ class Process {
         return this.discovery;
       },
     };
-    const deps = {
-      client: api.client,
-      store,
-      clock: this.clock,
-      random: seededRandom(1),
-      log: silent,
-      metrics: createReflectorMetrics(createMetrics({ process: 'none' })),
-      redact: (_resource: string, object: KubeObject) => object,
-      verifyIntervalMs: 0,
-      replaced: () => undefined,
-      dropDerived: () => undefined,
-    };
-    this.informers = new Informers(deps, [DEPLOYMENTS], following);
+    this.informers = informersOn(this, [DEPLOYMENTS], following);
     this.informers.followed.onLook((look) => this.looks.push(look));
   }
 
@@ -93,7 +68,7 @@ class Process {
   }
 
   async settle(): Promise<void> {
-    for (let turn = 0; turn < 30; turn++) await this.clock.settle();
+    await settled(this.clock);
   }
 
   async nextLook(): Promise<void> {

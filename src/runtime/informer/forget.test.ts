@@ -1,52 +1,23 @@
 import { expect, test } from 'bun:test';
 import { PODS, resourceId } from '../../api/resource.ts';
-import type { KubeObject } from '../../api/types/index.ts';
-import type { Logger } from '../log.ts';
-import { createMetrics } from '../metrics.ts';
-import { seededRandom } from '../random.ts';
 import { FakeApi } from '../testing/fake-api.ts';
 import { fakeClock } from '../testing/fake-clock.ts';
+import { informersOn, settled } from '../testing/informers.ts';
 import { memoryStore } from '../testing/memory-store.ts';
-import { createReflectorMetrics } from './reflector-metrics.ts';
-import { Informers } from './set.ts';
 
-const silent: Logger = {
-  info: () => undefined,
-  warning: () => undefined,
-  error: () => undefined,
-  v: () => silent,
-  enabled: () => false,
-  named: () => silent,
-};
 const ID = resourceId(PODS);
 
 async function following() {
   const api = new FakeApi();
   const store = memoryStore();
   const clock = fakeClock(0);
-  const informers = new Informers(
-    {
-      client: api.client,
-      store,
-      clock,
-      random: seededRandom(1),
-      log: silent,
-      metrics: createReflectorMetrics(createMetrics({ process: 'none' })),
-      redact: (_resource: string, object: KubeObject) => object,
-      verifyIntervalMs: 0,
-      replaced: () => undefined,
-      dropDerived: () => undefined,
-    },
-    [PODS],
-  );
+  const informers = informersOn({ api, store, clock }, [PODS]);
   for (const name of ['a', 'b']) {
     api.put(PODS, { metadata: { namespace: 'default', name }, spec: {}, status: {} } as never);
   }
   const stop = new AbortController();
   informers.start(stop.signal);
-  const settle = async (): Promise<void> => {
-    for (let turn = 0; turn < 40; turn++) await clock.settle();
-  };
+  const settle = (): Promise<void> => settled(clock);
   await settle();
   const names = () =>
     informers
