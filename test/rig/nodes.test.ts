@@ -1,7 +1,9 @@
 /** Simulated nodes: what a pod's annotations and a test's orders make of it, and heartbeats. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, expect, setDefaultTimeout, spyOn, test } from 'bun:test';
 import { pod } from '../builders/index.ts';
 import {
+  type Api,
+  ApiFailure,
   type Cluster,
   eventually,
   type NodeSimulator,
@@ -104,6 +106,25 @@ test('pods finish, fail, crash or stay unready as told', async () => {
   expect(condition(unready, 'Ready')).toBe('False');
   const hanging = await until('hang', (one) => Boolean(one.spec.nodeName));
   expect(hanging.status.phase).toBe('Pending');
+});
+
+test('a status write that lost a race is sent again', async () => {
+  const { api } = cluster;
+  const patch = api.patch.bind(api);
+  let lost = 0;
+  const racing = spyOn(api, 'patch').mockImplementation((async (
+    ...args: Parameters<Api['patch']>
+  ) => {
+    if (args[2] !== 'raced' || ++lost > 2) return patch(...args);
+    throw new ApiFailure(409, 'Conflict', 'the object has been modified', '');
+  }) as Api['patch']);
+  try {
+    await run('raced');
+    await until('raced', (one) => condition(one, 'Ready') === 'True');
+  } finally {
+    racing.mockRestore();
+  }
+  expect(lost).toBeGreaterThan(2);
 });
 
 test('orders change a pod while it runs', async () => {

@@ -277,6 +277,18 @@ export class PodRunner {
     });
   }
 
+  /** True when a write failed because its pod is gone. A conflict can also be a race that was lost. */
+  async #isGone({ namespace, name, facts }: Entry, error: unknown): Promise<boolean> {
+    if (!(error instanceof ApiFailure)) return false;
+    if (error.status !== 409) return error.status === 404;
+    try {
+      const pod = await this.api.find('pods', namespace, name);
+      return pod?.metadata.uid !== facts.uid;
+    } catch {
+      return false;
+    }
+  }
+
   /** One write at a time per pod; afterwards the pod is looked at again. */
   #send(entry: Entry, call: () => Promise<void>): void {
     entry.busy = true;
@@ -287,8 +299,7 @@ export class PodRunner {
         this.#writes += 1;
         await call();
       } catch (error) {
-        const known = error instanceof ApiFailure && [404, 409].includes(error.status);
-        if (known) return this.gone(entry.facts.uid);
+        if (await this.#isGone(entry, error)) return this.gone(entry.facts.uid);
         this.#errors += 1;
         pause = RETRY_MS;
       }
