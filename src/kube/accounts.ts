@@ -47,13 +47,20 @@ export class AccountTokens {
     this.#deps = deps;
   }
 
+  /** A token that needs no renewal yet, undefined if there is none. */
+  get atHand(): string | undefined {
+    const known = this.#token;
+    return known && this.#deps.clock.monotonic() < known.renewAt ? known.text : undefined;
+  }
+
   /**
    * A token to send now. A token that can't be renewed is used further, as upstream; without any
    * it throws TransportError, or FencedError if the account had to be created and may not be.
    */
   async token(): Promise<string> {
+    const { atHand } = this;
+    if (atHand !== undefined) return atHand;
     const known = this.#token;
-    if (known !== undefined && this.#deps.clock.monotonic() < known.renewAt) return known.text;
     this.#renewing ??= this.#renew().finally(() => {
       this.#renewing = undefined;
     });

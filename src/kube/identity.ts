@@ -1,26 +1,25 @@
 /** Who requests come from: the kubeconfig's user, or a controller's service account. */
 import type { AccountTokens } from './accounts.ts';
 import type { ClientConfig, Impersonation } from './client-config.ts';
-import { ExecCredentials } from './exec.ts';
-import type { RotatingMaterial } from './material.ts';
-import type { Identity } from './transport.ts';
+import { type ExecCredential, ExecCredentials } from './exec.ts';
+import type { Material, RotatingMaterial } from './material.ts';
+import type { Identity, Presented } from './transport.ts';
 
 /** The identity that the configuration gives: certificate, token, basic, plugin, impersonation. */
 export function configuredIdentity(config: ClientConfig, material: RotatingMaterial): Identity {
   const plugin = config.exec === undefined ? undefined : new ExecCredentials(config.exec, config);
   const fixed = impersonationHeaders(config.impersonate);
+  const shown = ({ ca, cert, key, token }: Material, given?: ExecCredential): Presented => {
+    const authorization = authorizationOf(config, token) ?? given?.authorization;
+    const headers = authorization === undefined ? fixed : { ...fixed, authorization };
+    const hasOwn = cert !== undefined || given?.cert === undefined;
+    return { headers, tls: hasOwn ? { ca, cert, key } : { ca, cert: given.cert, key: given.key } };
+  };
   return {
     async present() {
-      const { ca, cert, key, token } = await material.refresh();
-      const given = plugin === undefined ? undefined : await plugin.get();
-      const authorization = authorizationOf(config, token) ?? given?.authorization;
-      const headers = authorization === undefined ? fixed : { ...fixed, authorization };
-      const hasOwn = cert !== undefined || given?.cert === undefined;
-      return {
-        headers,
-        tls: hasOwn ? { ca, cert, key } : { ca, cert: given.cert, key: given.key },
-      };
+      return shown(await material.refresh(), await plugin?.get());
     },
+    atHand: () => (plugin === undefined && !material.isDue ? shown(material.current) : undefined),
     refused() {
       material.expire();
       plugin?.expire();
@@ -30,10 +29,17 @@ export function configuredIdentity(config: ClientConfig, material: RotatingMater
 
 /** A service account: its token alone, on connections without the kubeconfig's certificate. */
 export function accountIdentity(tokens: AccountTokens, material: RotatingMaterial): Identity {
+  const shown = ({ ca }: Material, token: string): Presented => ({
+    headers: { authorization: `Bearer ${token}` },
+    tls: { ca },
+  });
   return {
     async present() {
-      const [{ ca }, token] = await Promise.all([material.refresh(), tokens.token()]);
-      return { headers: { authorization: `Bearer ${token}` }, tls: { ca } };
+      return shown(...(await Promise.all([material.refresh(), tokens.token()])));
+    },
+    atHand() {
+      const token = tokens.atHand;
+      return token === undefined || material.isDue ? undefined : shown(material.current, token);
     },
     refused: (sentAt) => tokens.refused(sentAt),
   };

@@ -49,10 +49,15 @@ export class RotatingMaterial {
     return this.#current;
   }
 
+  /** True if the files were looked at too long ago. */
+  get isDue(): boolean {
+    const age = this.#deps.clock.monotonic() - this.#checkedAt;
+    return this.#files.length > 0 && age >= CREDENTIAL_CHECK_INTERVAL_MS;
+  }
+
   /** Looks at the files if that is due; keeps the old material if the new can't be used. */
   async refresh(): Promise<Material> {
-    const age = this.#deps.clock.monotonic() - this.#checkedAt;
-    if (this.#files.length > 0 && age >= CREDENTIAL_CHECK_INTERVAL_MS) {
+    if (this.isDue) {
       this.#checking ??= this.#check().finally(() => {
         this.#checking = undefined;
       });

@@ -1,5 +1,5 @@
 /** The rest_client_* metrics of upstream, and the bytes that crossed the wire. */
-import { type Metrics, tally } from '../runtime/metrics.ts';
+import { type Metrics, perKey, sampler, tally } from '../runtime/metrics.ts';
 
 const LATENCY_SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 const SIZE_BYTES = [
@@ -36,17 +36,29 @@ export function clientMetrics(metrics: Metrics, host: string): ClientMetrics {
     request: tally(family, { traffic: 'request' }),
     watch: tally(family, { traffic: 'watch' }),
   });
+  const { duration, limiter, requestSize, responseSize } = families;
+  const byVerb = (family: typeof duration) =>
+    perKey((verb: string) => sampler(family, { verb, host }));
+  const durations = byVerb(duration);
+  const waits = byVerb(limiter);
+  const requestSizes = byVerb(requestSize);
+  const responseSizes = byVerb(responseSize);
+  const attempts = perKey((method: string) =>
+    perKey((code: number | '<error>') =>
+      tally(families.requests, { code: String(code), method, host }),
+    ),
+  );
   const sent = byTraffic(families.sent);
   const received = byTraffic(families.received);
   return {
     attempt(code, verb, isRetry) {
-      families.requests.inc({ code: String(code), method: verb, host });
+      attempts(verb)(code)();
       if (isRetry) families.retries.inc({ code: String(code), verb, host });
     },
-    finished: (verb, durationMs) => families.duration.observe({ verb, host }, durationMs / 1e3),
-    throttled: (verb, durationMs) => families.limiter.observe({ verb, host }, durationMs / 1e3),
-    requestSize: (verb, bytes) => families.requestSize.observe({ verb, host }, bytes),
-    responseSize: (verb, bytes) => families.responseSize.observe({ verb, host }, bytes),
+    finished: (verb, durationMs) => durations(verb)(durationMs / 1e3),
+    throttled: (verb, durationMs) => waits(verb)(durationMs / 1e3),
+    requestSize: (verb, bytes) => requestSizes(verb)(bytes),
+    responseSize: (verb, bytes) => responseSizes(verb)(bytes),
     sent: (traffic, bytes) => sent[traffic](bytes),
     received: (traffic, bytes) => received[traffic](bytes),
     caReloaded: (result, reason) => families.caReloads.inc({ result, reason }),

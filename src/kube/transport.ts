@@ -21,12 +21,17 @@ export interface ConnectionTls {
   readonly key?: string;
 }
 
+/** What shows a server who a request comes from. */
+export interface Presented {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly tls: ConnectionTls;
+}
+
 /** Who a request comes from. Asked before each attempt; may need requests of its own for that. */
 export interface Identity {
-  present(): Promise<{
-    readonly headers: Readonly<Record<string, string>>;
-    readonly tls: ConnectionTls;
-  }>;
+  present(): Promise<Presented>;
+  /** What `present` would give, if it needs no wait for that; undefined if it does. */
+  atHand(): Presented | undefined;
   /** The server answered 401 to a request that was sent at this time (monotonic ms). */
   refused(sentAt: number): void;
 }
@@ -88,6 +93,16 @@ interface Started {
 
 const decoder = new TextDecoder();
 
+async function presented(
+  { identity, timeoutMs }: WireRequest,
+  attempt: Attempt,
+): Promise<Presented> {
+  attempt.limit(timeoutMs, 'no credentials');
+  const shown = await attempt.during(identity.present());
+  attempt.unlimited();
+  return shown;
+}
+
 /** Sends requests; knows nothing of retries, rate limits or what the bytes mean. */
 export class Transport {
   readonly #options: TransportOptions;
@@ -148,9 +163,7 @@ export class Transport {
     try {
       attempt.stopWith(request.signal);
       // Before taking a place: getting a token may itself need one.
-      attempt.limit(request.timeoutMs, 'no credentials');
-      const { headers, tls } = await attempt.during(request.identity.present());
-      attempt.unlimited();
+      const { headers, tls } = request.identity.atHand() ?? (await presented(request, attempt));
       leave = await this.#lanes[traffic].enter(attempt.signal);
       attempt.signal.throwIfAborted();
       if (leave === undefined || this.#closed) throw new TransportError(`${what}: client closed`);

@@ -26,6 +26,7 @@ export class EventMemory {
   readonly #memory: Memory<RememberedEvents>;
   readonly #kept: Kept[] = [];
   #savedAt = 0;
+  #changed = false;
 
   constructor(options: EventMemoryOptions) {
     this.#options = options;
@@ -49,8 +50,9 @@ export class EventMemory {
     const kept: Kept = { component, pipeline, changed: false };
     this.#kept.push(kept);
     return {
-      event(about, type, reason, message) {
+      event: (about, type, reason, message) => {
         kept.changed = true;
+        this.#changed = true;
         pipeline.event(about, type, reason, message);
       },
     };
@@ -58,13 +60,14 @@ export class EventMemory {
 
   /** Puts what changed into the store, at most every EVENT_MEMORY_INTERVAL_MS unless `now`. */
   save(now = false): void {
-    const changed = this.#kept.filter((kept) => kept.changed);
-    if (changed.length === 0) return;
+    if (!this.#changed) return;
     const at = this.#options.clock.monotonic();
     if (!now && at - this.#savedAt < EVENT_MEMORY_INTERVAL_MS) return;
-    for (const kept of changed) {
+    this.#changed = false;
+    this.#savedAt = at;
+    for (const kept of this.#kept) {
+      if (!kept.changed) continue;
       kept.changed = false;
-      this.#savedAt = at;
       this.#memory.set(kept.component, kept.component, kept.pipeline.remember());
     }
   }

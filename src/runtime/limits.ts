@@ -27,7 +27,9 @@ export const BATCH_DELAY_MS = 200;
 export const BATCH_ROWS_MAX = 2_000;
 export const BATCH_BYTES_MAX = 4 * 1024 * 1024;
 export const BATCH_TORN_BYTES = 32 * 1024 * 1024;
-export const OBJECT_CACHE_ENTRIES_MAX = 500;
+/** Parsed objects of one resource that are kept at hand, and the length of their JSON in all. */
+export const OBJECT_CACHE_ENTRIES_MAX = 2_000;
+export const OBJECT_CACHE_BYTES_MAX = 2.5 * 1024 * 1024;
 export const JOURNAL_ROWS_MAX = 10_000;
 export const JOURNAL_AGE_MAX_MS = 24 * 3_600_000;
 export const WAL_BYTES_HIGH = 16 * 1024 * 1024;

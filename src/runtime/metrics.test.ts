@@ -6,6 +6,7 @@ import {
   goNumber,
   recordBuildInfo,
   recordVersionInfo,
+  sampler,
   tally,
 } from './metrics.ts';
 
@@ -22,6 +23,38 @@ test('what is tallied shows when the family is read, each time', async () => {
   const text = await metrics.serialize();
   expect(text).toContain('holdfast_t_total{by="one"} 6\n');
   expect(text).toContain('holdfast_t_total{by="other"} 3\n');
+});
+
+test('what is sampled is what the family would have observed', async () => {
+  const texts: string[] = [];
+  for (const sampled of [true, false]) {
+    const metrics = createMetrics({ process: 'none' });
+    const family = metrics.histogram('holdfast_s', 'A test.', ['by'], [0.001, 0.25, 5, 1e6]);
+    const observe = sampled
+      ? sampler(family, { by: 'one' })
+      : (value: number) => family.observe({ by: 'one' }, value);
+    family.observe({ by: 'other' }, 1);
+    for (const value of [0.001, 0.0011, -1, 5, 7e5, 7e6, 0, 0.25]) observe(value);
+    expect(() => observe(Number.NaN)).toThrow('not a valid number');
+    texts.push(await metrics.serialize());
+  }
+  expect(texts[0]).toContain('holdfast_s_bucket{le="0.25",by="one"} 5\n');
+  expect(texts[0]).toBe(texts[1] ?? '');
+});
+
+test('a sampled family keeps to the values that its labels may have', async () => {
+  const allowedLabelValues = new Map([['holdfast_s,by', ['one']]]);
+  const metrics = createMetrics({ process: 'none', allowedLabelValues });
+  const plain = createMetrics({ allowedLabelValues });
+  for (const family of [metrics, plain].map((one) =>
+    one.histogram('holdfast_s', 'A.', ['by'], [1]),
+  )) {
+    const observe = sampler(family, { by: 'two' });
+    observe(1);
+    observe(2);
+  }
+  expect(await plain.serialize()).toContain('holdfast_s_count{by="unexpected"} 2\n');
+  expect(await metrics.serialize()).toContain('holdfast_s_count{by="two"} 2\n');
 });
 
 describe('createMetrics', () => {

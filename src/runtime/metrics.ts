@@ -142,6 +142,68 @@ export function tally<L extends string>(
   };
 }
 
+/** What prom-client keeps of one series of a histogram; buckets by the text of their bounds. */
+interface Sampled {
+  readonly labels: Readonly<Record<string, unknown>>;
+  readonly bucketValues: Record<string, number>;
+  sum: number;
+  count: number;
+}
+
+/** The series of these labels; undefined where the family keeps them under other labels. */
+function sampledSeries(
+  histogram: object,
+  labels: Readonly<Record<string, string>>,
+): Sampled | undefined {
+  const { hashMap } = histogram as { readonly hashMap: Readonly<Record<string, Sampled>> };
+  const names = Object.keys(labels);
+  return Object.values(hashMap).find((one) =>
+    names.every((name) => one.labels[name] === labels[name]),
+  );
+}
+
+/**
+ * Observes into one series of a histogram. The first value goes through the family, all others
+ * straight to what it keeps: finding the series takes longer than all else that is done for an
+ * event. Not for families whose series are reset or removed.
+ */
+export function sampler<L extends string>(
+  histogram: Histogram<L>,
+  labels: Readonly<Record<L, string>>,
+): (value: number) => void {
+  let series: Sampled | undefined;
+  let bounds: readonly { readonly most: number; readonly text: string }[] = [];
+  return (value) => {
+    if (series === undefined || !Number.isFinite(value)) {
+      histogram.observe(labels, value);
+      series ??= sampledSeries(histogram, labels);
+      bounds = Object.keys(series?.bucketValues ?? {})
+        .map((text) => ({ most: Number(text), text }))
+        .sort((one, other) => one.most - other.most);
+      return;
+    }
+    series.sum += value;
+    series.count += 1;
+    for (const { most, text } of bounds) {
+      if (value > most) continue;
+      series.bucketValues[text] = (series.bucketValues[text] ?? 0) + 1;
+      return;
+    }
+  };
+}
+
+/** One of what `make` makes for each key, made when it is first asked for. */
+export function perKey<K, V>(make: (key: K) => V): (key: K) => V {
+  const made = new Map<K, V>();
+  return (key) => {
+    const known = made.get(key);
+    if (known !== undefined) return known;
+    const fresh = make(key);
+    made.set(key, fresh);
+    return fresh;
+  };
+}
+
 class Families implements ServedMetrics {
   readonly registry = new Registry();
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;

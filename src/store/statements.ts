@@ -1,6 +1,19 @@
 /** The prepared statements of one connection, built from the schema by drizzle. */
-import type { Database } from 'bun:sqlite';
-import { and, asc, eq, getTableColumns, gt, lt, lte, sql } from 'drizzle-orm';
+import type { Database, SQLQueryBindings } from 'bun:sqlite';
+import {
+  and,
+  asc,
+  eq,
+  getTableColumns,
+  gt,
+  is,
+  lt,
+  lte,
+  Param,
+  Placeholder,
+  type Query,
+  sql,
+} from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/bun-sqlite';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { JournalRow, ObjectHead, ObjectRow, ResumePoint } from '../runtime/ports.ts';
@@ -77,7 +90,32 @@ function parameters(row: object): Record<string, unknown> {
   return row as Record<string, unknown>;
 }
 
+type Bind = (row: Readonly<Record<string, unknown>>) => SQLQueryBindings;
+
+function bindingOf(param: unknown): Bind {
+  const inner: unknown = is(param, Param) ? param.value : param;
+  if (!is(inner, Placeholder)) return () => inner as SQLQueryBindings;
+  const { name } = inner;
+  if (!is(param, Param)) return (row) => row[name] as SQLQueryBindings;
+  return (row) => param.encoder.mapToDriverValue(row[name]) as SQLQueryBindings;
+}
+
+/**
+ * A statement that drizzle built, run without it: drizzle finds out what each parameter is whenever
+ * a statement runs, which costs as much as SQLite does for a small row.
+ */
+function writer(client: Database, query: { toSQL(): Query }): (row: object) => void {
+  const { sql: text, params } = query.toSQL();
+  const statement = client.prepare<unknown, SQLQueryBindings[]>(text);
+  const bindings = params.map(bindingOf);
+  return (row) => {
+    const values = parameters(row);
+    statement.run(...bindings.map((bind) => bind(values)));
+  };
+}
+
 function rowStatements<Row extends object>(
+  client: Database,
   db: Drizzle,
   table: SQLiteTable,
   keyNames: readonly string[],
@@ -91,12 +129,11 @@ function rowStatements<Row extends object>(
     values[name] = sql.placeholder(name);
     if (!keyNames.includes(name)) replaced[name] = sql.raw(`excluded.${sqlName}`);
   }
-  const put = db
-    .insert(table)
-    .values(values)
-    .onConflictDoUpdate({ target: keys, set: replaced })
-    .prepare();
-  const remove = db.delete(table).where(byKey).prepare();
+  const put = writer(
+    client,
+    db.insert(table).values(values).onConflictDoUpdate({ target: keys, set: replaced }),
+  );
+  const remove = writer(client, db.delete(table).where(byKey));
   const find = db.select().from(table).where(byKey).prepare();
   const all = db
     .select()
@@ -105,15 +142,15 @@ function rowStatements<Row extends object>(
     .prepare();
   const clear = db.delete(table).prepare();
   return {
-    put: (row) => put.run(parameters(row)),
-    delete: (row) => remove.run(parameters(row)),
+    put,
+    delete: remove,
     find: (row) => find.get(parameters(row)) as Row | undefined,
     all: () => all.all() as Row[],
     clear: () => clear.run(),
   };
 }
 
-function objectStatements(db: Drizzle) {
+function objectStatements(client: Database, db: Drizzle) {
   const { objects } = schema;
   const head = {
     key: objects.key,
@@ -124,25 +161,21 @@ function objectStatements(db: Drizzle) {
   const one = and(ofResource, eq(objects.key, sql.placeholder('key')));
   const after = and(ofResource, gt(objects.key, sql.placeholder('after')));
   const limit = sql.placeholder('limit');
-  const put = db
-    .insert(objects)
-    .values({
-      resource: sql.placeholder('resource'),
-      key: sql.placeholder('key'),
-      uid: sql.placeholder('uid'),
-      resourceVersion: sql.placeholder('resourceVersion'),
-      json: sql.placeholder('json'),
-    })
-    .onConflictDoUpdate({
-      target: [objects.resource, objects.key],
-      set: {
-        uid: sql`excluded.uid`,
-        resourceVersion: sql`excluded.resource_version`,
-        json: sql`excluded.json`,
-      },
-    })
-    .prepare();
-  const remove = db.delete(objects).where(one).prepare();
+  const values = {
+    resource: sql.placeholder('resource'),
+    key: sql.placeholder('key'),
+    uid: sql.placeholder('uid'),
+    resourceVersion: sql.placeholder('resourceVersion'),
+    json: sql.placeholder('json'),
+  };
+  const target = [objects.resource, objects.key];
+  const set = {
+    uid: sql`excluded.uid`,
+    resourceVersion: sql`excluded.resource_version`,
+    json: sql`excluded.json`,
+  };
+  const put = writer(client, db.insert(objects).values(values).onConflictDoUpdate({ target, set }));
+  const remove = writer(client, db.delete(objects).where(one));
   const get = db.select().from(objects).where(one).prepare();
   const has = db.select({ key: objects.key }).from(objects).where(one).prepare();
   const inOrder = asc(objects.key);
@@ -152,8 +185,8 @@ function objectStatements(db: Drizzle) {
   const resources = db.selectDistinct({ resource: objects.resource }).from(objects).prepare();
   const clear = db.delete(objects).prepare();
   return {
-    put: (row: ObjectRow): void => put.run(parameters(row)),
-    delete: (resource: string, key: string): void => remove.run({ resource, key }),
+    put: (row: ObjectRow): void => put(row),
+    delete: (resource: string, key: string): void => remove({ resource, key }),
     get: (resource: string, key: string): ObjectRow | undefined => get.get({ resource, key }),
     has: (resource: string, key: string): boolean => has.get({ resource, key }) !== undefined,
     page: (resource: string, after: string, rows: number): ObjectRow[] =>
@@ -167,28 +200,26 @@ function objectStatements(db: Drizzle) {
   };
 }
 
-function pointStatements(db: Drizzle) {
-  const points = rowStatements<ResumePoint>(db, schema.resumePoints, ['resource']);
+function pointStatements(client: Database, db: Drizzle) {
+  const points = rowStatements<ResumePoint>(client, db, schema.resumePoints, ['resource']);
   const find = (resource: string): ResumePoint | undefined =>
     points.find({ resource, resourceVersion: '', observedAt: 0 });
   return { ...points, find };
 }
 
-function journalStatements(db: Drizzle) {
+function journalStatements(client: Database, db: Drizzle) {
   const { journal } = schema;
-  const add = db
-    .insert(journal)
-    .values({
-      controller: sql.placeholder('controller'),
-      key: sql.placeholder('key'),
-      startedAt: sql.placeholder('startedAt'),
-      durationMs: sql.placeholder('durationMs'),
-      outcome: sql.placeholder('outcome'),
-      error: sql.placeholder('error'),
-      because: sql.placeholder('because'),
-      writes: sql.placeholder('writes'),
-    })
-    .prepare();
+  const values = {
+    controller: sql.placeholder('controller'),
+    key: sql.placeholder('key'),
+    startedAt: sql.placeholder('startedAt'),
+    durationMs: sql.placeholder('durationMs'),
+    outcome: sql.placeholder('outcome'),
+    error: sql.placeholder('error'),
+    because: sql.placeholder('because'),
+    writes: sql.placeholder('writes'),
+  };
+  const add = writer(client, db.insert(journal).values(values));
   const newest = sql`(SELECT max(id) FROM ${journal})`;
   const keepNewest = db
     .delete(journal)
@@ -212,7 +243,7 @@ function journalStatements(db: Drizzle) {
     .limit(1)
     .prepare();
   return {
-    add: (row: JournalRow): void => add.run(parameters(row)),
+    add: (row: JournalRow): void => add(row),
     all: (): JournalRow[] => all.all(),
     /** When the oldest row started, ms. */
     oldest: (): number | undefined => oldest.get()?.startedAt,
@@ -227,17 +258,17 @@ function journalStatements(db: Drizzle) {
 export function prepareStatements(client: Database) {
   const db = asDrizzle(client);
   const small: { readonly [T in SmallTable]: RowStatements<SmallTables[T]> } = {
-    intents: rowStatements(db, TABLES.intents, KEY_COLUMNS.intents),
-    expectations: rowStatements(db, TABLES.expectations, KEY_COLUMNS.expectations),
-    ownWrites: rowStatements(db, TABLES.ownWrites, KEY_COLUMNS.ownWrites),
-    work: rowStatements(db, TABLES.work, KEY_COLUMNS.work),
-    memory: rowStatements(db, TABLES.memory, KEY_COLUMNS.memory),
-    facts: rowStatements(db, TABLES.facts, KEY_COLUMNS.facts),
+    intents: rowStatements(client, db, TABLES.intents, KEY_COLUMNS.intents),
+    expectations: rowStatements(client, db, TABLES.expectations, KEY_COLUMNS.expectations),
+    ownWrites: rowStatements(client, db, TABLES.ownWrites, KEY_COLUMNS.ownWrites),
+    work: rowStatements(client, db, TABLES.work, KEY_COLUMNS.work),
+    memory: rowStatements(client, db, TABLES.memory, KEY_COLUMNS.memory),
+    facts: rowStatements(client, db, TABLES.facts, KEY_COLUMNS.facts),
   };
   return {
-    objects: objectStatements(db),
-    points: pointStatements(db),
-    journal: journalStatements(db),
+    objects: objectStatements(client, db),
+    points: pointStatements(client, db),
+    journal: journalStatements(client, db),
     small,
   };
 }

@@ -211,6 +211,7 @@ export class Holdfast {
     const metrics = clientMetrics(this.#metrics, 'model');
     const identity = {
       present: async () => ({ headers: {}, tls: {} }),
+      atHand: () => ({ headers: {}, tls: {} }),
       refused: () => undefined,
     };
     return {

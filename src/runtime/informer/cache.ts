@@ -7,7 +7,11 @@ import { parseJson, stringifyJson } from '../../api/json.ts';
 import { apiVersionOf, type Resource, resourceId } from '../../api/resource.ts';
 import type { KubeObject } from '../../api/types/index.ts';
 import { compareVersions } from '../../api/version.ts';
-import { HELD_BACK_OBJECTS_MAX, OBJECT_CACHE_ENTRIES_MAX } from '../limits.ts';
+import {
+  HELD_BACK_OBJECTS_MAX,
+  OBJECT_CACHE_BYTES_MAX,
+  OBJECT_CACHE_ENTRIES_MAX,
+} from '../limits.ts';
 import { Lru } from '../lru.ts';
 import type { ObjectRows } from '../ports.ts';
 import { type IndexedBy, RecordIndex } from './index-map.ts';
@@ -42,7 +46,7 @@ export class ResourceCache<T extends KubeObject, R extends ObjectRecord> impleme
   readonly #records = new Map<string, R>();
   readonly #index: RecordIndex<R>;
   readonly #groups: LabelGroups<R> | undefined;
-  readonly #objects = new Lru<string, T>(OBJECT_CACHE_ENTRIES_MAX);
+  readonly #objects = new Lru<string, T>(OBJECT_CACHE_ENTRIES_MAX, OBJECT_CACHE_BYTES_MAX);
   /** Newest objects whose change is not worth a row of its own yet (heartbeats). */
   readonly #unwritten = new Map<string, T>();
   #rowChanges = 0;
@@ -145,7 +149,8 @@ export class ResourceCache<T extends KubeObject, R extends ObjectRecord> impleme
   heal(object: T): boolean {
     const known = this.#records.get(keyOf(object));
     if (known?.uid !== object.metadata.uid) return false;
-    this.#objects.set(known.key, this.#lean(object));
+    const lean = this.#lean(object);
+    this.#objects.set(known.key, lean, stringifyJson(lean).length);
     return true;
   }
 
@@ -158,7 +163,7 @@ export class ResourceCache<T extends KubeObject, R extends ObjectRecord> impleme
     if (row === undefined || row.uid !== record.uid)
       throw new ObjectUnavailable(this.resource, key);
     const object = parseJson<T>(row.json);
-    this.#objects.set(key, object);
+    this.#objects.set(key, object, row.json.length);
     return object;
   }
 
@@ -206,8 +211,10 @@ export class ResourceCache<T extends KubeObject, R extends ObjectRecord> impleme
       return;
     }
     this.#unwritten.delete(record.key);
-    if (this.#objects.has(record.key) || !this.#traits.bulky) this.#objects.set(record.key, object);
-    this.#putRow(record.key, object);
+    const bytes = this.#putRow(record.key, object);
+    if (this.#objects.has(record.key) || !this.#traits.bulky) {
+      this.#objects.set(record.key, object, bytes);
+    }
   }
 
   /** True if the change needs no row of its own now. */
@@ -228,11 +235,13 @@ export class ResourceCache<T extends KubeObject, R extends ObjectRecord> impleme
     return row === undefined ? undefined : parseJson<T>(row.json);
   }
 
-  #putRow(key: string, object: T): void {
+  /** Gives the size of its JSON. */
+  #putRow(key: string, object: T): number {
     const { uid, resourceVersion } = object.metadata;
     const json = stringifyJson(object);
     this.#rowChanges++;
     this.#rows.put({ resource: this.#id, key, uid, resourceVersion, json });
+    return json.length;
   }
 
   /** As stored: without what must not reach the disk, with the kind that list items lack. */

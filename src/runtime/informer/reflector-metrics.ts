@@ -1,6 +1,6 @@
 /** Families of the reflectors by resource: Holdfast's own, and upstream's of its informers. */
 import { type Resource, resourceId } from '../../api/resource.ts';
-import { type Metrics, tally } from '../metrics.ts';
+import { type Metrics, perKey, sampler, tally } from '../metrics.ts';
 
 const COMPONENT = 'kube-controller-manager';
 const LATENCY_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -44,14 +44,7 @@ export function createReflectorMetrics(metrics: Metrics): ReflectorMetrics {
     ['resource'],
   );
   const informers = informerFamilies(metrics);
-  const changes = new Map<string, (amount: number) => void>();
-  const changed = (resource: string): ((amount: number) => void) => {
-    const known = changes.get(resource);
-    if (known !== undefined) return known;
-    const made = tally(events, { resource });
-    changes.set(resource, made);
-    return made;
-  };
+  const changed = perKey((resource: string) => tally(events, { resource }));
   return {
     followed: informers.followed,
     watchStarted: (resource) => watches.inc({ resource }),
@@ -82,17 +75,16 @@ function informerFamilies(metrics: Metrics) {
     labels,
     LATENCY_BUCKETS,
   );
-  const known = new Map<string, ReturnType<typeof informerLabels>>();
+  const known = new Map<string, (seconds: number) => void>();
   return {
     followed: (resource: Resource): void => {
       const ofResource = informerLabels(resource);
-      known.set(resourceId(resource), ofResource);
+      known.set(resourceId(resource), sampler(latency, ofResource));
       queued.set(ofResource, 0);
       latency.zero(ofResource);
     },
     processed: (resource: string, durationMs: number): void => {
-      const ofResource = known.get(resource);
-      if (ofResource !== undefined) latency.observe(ofResource, durationMs / MS_PER_SECOND);
+      known.get(resource)?.(durationMs / MS_PER_SECOND);
     },
   };
 }

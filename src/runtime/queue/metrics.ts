@@ -1,5 +1,5 @@
 /** The workqueue_* families, by upstream's names, labels and buckets. */
-import { exponentialBuckets, type Metrics } from '../metrics.ts';
+import { exponentialBuckets, type Metrics, sampler, tally } from '../metrics.ts';
 
 /** What one queue reports. */
 export interface QueueMeter {
@@ -93,6 +93,16 @@ interface Reporter {
 export function createQueueMetrics(metrics: Metrics): QueueMetrics {
   const { depth, adds, latency, work, unfinished, longest, retries } = families(metrics);
   const reporters = new Map<string, Map<string, Reporter>>();
+  Object.assign(depth, {
+    collect: () => {
+      for (const [name, sharing] of reporters) {
+        depth.set(
+          { name },
+          [...sharing.values()].reduce((sum, one) => sum + one.depth, 0),
+        );
+      }
+    },
+  });
   const running = (name: string): RunningWork[] =>
     [...(reporters.get(name)?.values() ?? [])].map((reporter) => reporter.running());
   Object.assign(unfinished, {
@@ -114,7 +124,6 @@ export function createQueueMetrics(metrics: Metrics): QueueMetrics {
   const join = (name: string, id: string, work: () => RunningWork): Reporter => {
     const sharing = reporters.get(name) ?? new Map<string, Reporter>();
     reporters.set(name, sharing);
-    depth.dec({ name }, sharing.get(id)?.depth ?? 0);
     const reporter = { depth: 0, running: work };
     sharing.set(id, reporter);
     return reporter;
@@ -127,19 +136,19 @@ export function createQueueMetrics(metrics: Metrics): QueueMetrics {
         for (const histogram of [latency, work]) histogram.zero({ name });
       }
       const reporter = join(name, id, running);
+      const [wasAdded, wasRetried] = [tally(adds, { name }), tally(retries, { name })];
+      const [waited, worked] = [sampler(latency, { name }), sampler(work, { name })];
       return {
         added: () => {
-          adds.inc({ name });
-          depth.inc({ name });
+          wasAdded();
           reporter.depth++;
         },
         taken: (waitedMs) => {
-          depth.dec({ name });
           reporter.depth--;
-          latency.observe({ name }, waitedMs / 1e3);
+          waited(waitedMs / 1e3);
         },
-        finished: (workedMs) => work.observe({ name }, workedMs / 1e3),
-        retried: () => retries.inc({ name }),
+        finished: (workedMs) => worked(workedMs / 1e3),
+        retried: () => wasRetried(),
       };
     },
   };
