@@ -14,6 +14,7 @@ import { createEventRecorder } from '../runtime/events.ts';
 import { createLogger, type RootLogger } from '../runtime/log.ts';
 import { createLogStreams, type LogStreams } from '../runtime/log-streams.ts';
 import { createMetrics, type ServedMetrics } from '../runtime/metrics.ts';
+import { keepProgramPagesFew } from '../runtime/program-pages.ts';
 import { type Random, systemRandom } from '../runtime/random.ts';
 import { openService, type Service } from '../service/index.ts';
 import { type OpenedStore, openStore, type ProcessLock, takeProcessLock } from '../store/index.ts';
@@ -127,6 +128,7 @@ async function runParts(parts: Parts, options: Options, world: World): Promise<n
   const stopped = new AbortController();
   answerForgetRequests({ ...parts, dir: config.state.dir, opened, leadership }, stopped.signal);
   followService(service, elector, opened.store);
+  keepProgramPagesFew(clock);
   log.info('Started', { version: config.version, identity: elector.identity, server: open.server });
   const reason = await world.stopAsked;
   log.info('Stopping', { reason });

@@ -236,3 +236,8 @@ export const SERVICE_START_LOOK_MS = 1_000;
 export const SERVICE_START_EXTENSION_MS = 30_000;
 /** How often the status line is looked at without a watchdog. */
 export const SERVICE_LOOK_INTERVAL_MS = 10_000;
+
+// Memory
+/** Pages of the program file leave the process this long after its start, and again after that. */
+export const PROGRAM_PAGES_FIRST_MS = 10_000;
+export const PROGRAM_PAGES_INTERVAL_MS = 600_000;
