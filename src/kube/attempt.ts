@@ -8,7 +8,9 @@ export class Attempt {
   readonly #clock: Clock;
   readonly #controller = new AbortController();
   readonly #unlisten: (() => void)[] = [];
-  #timer: Timer | undefined;
+  #timer: { readonly timer: Timer; readonly dueAt: number } | undefined;
+  /** When to cut (monotonic ms), and why; undefined while nothing is waited for. */
+  #limit: { readonly endsAt: number; readonly cut: () => void } | undefined;
 
   /** `what` names the exchange in messages, e.g. "GET /api/v1/pods". */
   constructor(what: string, clock: Clock) {
@@ -39,17 +41,28 @@ export class Attempt {
 
   /** Cuts after `ms` unless set again or cleared; `why` completes the message. */
   limit(ms: number, why: string): void {
-    this.#timer?.cancel();
-    this.#timer = this.#clock.after(
-      ms,
-      () => this.cut(new TransportError(`${this.#what}: ${why} within ${Math.round(ms / 1e3)} s`)),
-      { background: true },
-    );
+    const cut = () =>
+      this.cut(new TransportError(`${this.#what}: ${why} within ${Math.round(ms / 1e3)} s`));
+    this.#limit = { endsAt: this.#clock.monotonic() + ms, cut };
+    this.#arm(this.#limit.endsAt);
   }
 
+  /** The timer stays: a stream sets the same limit for each of many reads. */
   unlimited(): void {
-    this.#timer?.cancel();
-    this.#timer = undefined;
+    this.#limit = undefined;
+  }
+
+  #arm(dueAt: number): void {
+    if (this.signal.aborted || (this.#timer !== undefined && this.#timer.dueAt <= dueAt)) return;
+    this.#timer?.timer.cancel();
+    const wake = () => {
+      this.#timer = undefined;
+      if (this.#limit === undefined) return;
+      if (this.#clock.monotonic() >= this.#limit.endsAt) this.#limit.cut();
+      else this.#arm(this.#limit.endsAt);
+    };
+    const delayMs = dueAt - this.#clock.monotonic();
+    this.#timer = { timer: this.#clock.after(delayMs, wake, { background: true }), dueAt };
   }
 
   cut(error: Error): void {
@@ -75,6 +88,8 @@ export class Attempt {
   /** Must be called once when the exchange is over, however it ended. */
   end(): void {
     this.unlimited();
+    this.#timer?.timer.cancel();
+    this.#timer = undefined;
     for (const unlisten of this.#unlisten) unlisten();
     this.#unlisten.length = 0;
   }

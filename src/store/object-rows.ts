@@ -60,10 +60,10 @@ export class StoredObjects implements ObjectRows {
   delete(resource: string, key: string): void {
     const batch = this.#access.batch();
     const layer = batch.layer(resource);
-    const onDisk =
+    const mayBeOnDisk =
       !batch.hidesDisk(resource) &&
-      this.#access.readDisk((disk) => disk.objects.has(resource, key));
-    if (onDisk) layer.set(key, undefined);
+      (!layer.rows.has(key) || this.#access.readDisk((disk) => disk.objects.has(resource, key)));
+    if (mayBeOnDisk) layer.set(key, undefined);
     else layer.remove(key);
     this.#access.changed();
   }
