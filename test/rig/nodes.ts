@@ -37,6 +37,8 @@ export interface NodesOptions extends HeartOptions {
 const RESOURCES = { cpu: '64', memory: '256Gi', pods: '2500', 'ephemeral-storage': '500Gi' };
 const IN_FLIGHT_MAX = 8;
 const WATCH_RETRY_MS = 300;
+/** Bookmarks come about once a minute. */
+const WATCH_SILENCE_MS_MAX = 90_000;
 const LIST_PAGE = 500;
 
 /** Anything that has a client: a Cluster, or a bare connection. */
@@ -62,6 +64,8 @@ export class NodeSimulator {
   readonly #bindings = new Pool(IN_FLIGHT_MAX);
   readonly #stop = new AbortController();
   #turn = 0;
+  /** How far the pods were followed; undefined before the first list. */
+  #version: string | undefined;
 
   constructor(
     private readonly api: Api,
@@ -187,25 +191,32 @@ export class NodeSimulator {
   /** Lists and watches pods for ever; a lost watch is resumed, an expired one listed again. */
   async #follow(): Promise<void> {
     const { signal } = this.#stop;
-    let version: string | undefined;
     while (!signal.aborted) {
+      const silence = new Silence(WATCH_SILENCE_MS_MAX, signal);
       try {
-        version ??= await this.#list();
-        const query = { resourceVersion: version, allowWatchBookmarks: true };
-        for await (const event of this.api.watch('pods', '', query, signal)) {
-          if (event.type === 'ERROR') {
-            version = undefined;
-            break;
-          }
-          version = event.object.metadata.resourceVersion as string;
-          if (event.type === 'DELETED') this.#runner.gone(event.object.metadata.uid);
-          else if (event.type !== 'BOOKMARK') this.#seen(event.object);
-        }
+        this.#version ??= await this.#list();
+        await this.#watch(this.#version, silence);
       } catch (error) {
         if (signal.aborted) return;
-        if (error instanceof ApiFailure && error.status === 410) version = undefined;
+        if (error instanceof ApiFailure && error.status === 410) this.#version = undefined;
         await Bun.sleep(WATCH_RETRY_MS);
+      } finally {
+        silence.end();
       }
+    }
+  }
+
+  async #watch(resourceVersion: string, silence: Silence): Promise<void> {
+    const query = { resourceVersion, allowWatchBookmarks: true };
+    for await (const { type, object } of this.api.watch('pods', '', query, silence.signal)) {
+      silence.broken();
+      if (type === 'ERROR') {
+        this.#version = undefined;
+        return;
+      }
+      this.#version = object.metadata.resourceVersion as string;
+      if (type === 'DELETED') this.#runner.gone(object.metadata.uid);
+      else if (type !== 'BOOKMARK') this.#seen(object);
     }
   }
 
@@ -249,6 +260,27 @@ export class NodeSimulator {
     const able = [...this.#nodes.values()].filter((node) => node.running && node.ready === 'True');
     this.#turn += 1;
     return able[this.#turn % Math.max(1, able.length)]?.shape.name;
+  }
+}
+
+/** Ends a watch that tells nothing, not even a bookmark, as a connection does that died quietly. */
+class Silence {
+  readonly #dead = new AbortController();
+  readonly #timer: ReturnType<typeof setTimeout>;
+  readonly signal: AbortSignal;
+
+  constructor(mostMs: number, stop: AbortSignal) {
+    this.#timer = setTimeout(() => this.#dead.abort(), mostMs);
+    this.#timer.unref();
+    this.signal = AbortSignal.any([stop, this.#dead.signal]);
+  }
+
+  broken(): void {
+    this.#timer.refresh();
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
   }
 }
 
