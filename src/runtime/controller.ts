@@ -119,7 +119,8 @@ export interface BecauseOptions {
 
 /**
  * The API server for one sync: as KubeClient, but each write says why, is preceded by the commit
- * barrier (once per sync), is noted in the journal, and every delete names the UID.
+ * barrier (once per sync), is noted in the journal, and every delete names the UID. With
+ * `metadataOnly` the answer to a write has nothing else: less to send, and to read.
  */
 export interface SyncClient {
   get<T extends KubeObject>(
@@ -147,7 +148,7 @@ export interface SyncClient {
     resource: Resource,
     at: ObjectRef,
     body: object,
-    options: BecauseOptions,
+    options: BecauseOptions & { readonly metadataOnly?: boolean },
   ): Promise<T>;
   patch<T extends KubeObject>(
     resource: Resource,

@@ -113,7 +113,22 @@ function helpOf(name: string, help: string): string {
   return help.startsWith('[') || name.startsWith(OWN_PREFIX) ? help : `[ALPHA] ${help}`;
 }
 
-const tallies = new WeakMap<object, (() => void)[]>();
+const readers = new WeakMap<object, (() => void)[]>();
+
+/** Calls back whenever the family is read. */
+function whenRead(family: object, flush: () => void): void {
+  const known = readers.get(family);
+  if (known !== undefined) {
+    known.push(flush);
+    return;
+  }
+  const all = [flush];
+  readers.set(family, all);
+  const read = (): void => {
+    for (const one of all) one();
+  };
+  Object.assign(family, { collect: read });
+}
 
 /**
  * Counts into one series of a family that nothing constrains. The family is told when it is read:
@@ -128,15 +143,7 @@ export function tally<L extends string>(
     if (pending > 0) counter.inc(labels, pending);
     pending = 0;
   };
-  const known = tallies.get(counter);
-  if (known === undefined) {
-    const all = [flush];
-    tallies.set(counter, all);
-    const read = (): void => {
-      for (const one of all) one();
-    };
-    Object.assign(counter, { collect: read });
-  } else known.push(flush);
+  whenRead(counter, flush);
   return (amount = 1) => {
     pending += amount;
   };
@@ -163,32 +170,43 @@ function sampledSeries(
 }
 
 /**
- * Observes into one series of a histogram. The first value goes through the family, all others
- * straight to what it keeps: finding the series takes longer than all else that is done for an
- * event. Not for families whose series are reset or removed.
+ * Observes into one series of a histogram that is neither reset nor removed. The first value goes
+ * through the family; all others are counted here and added to its series when it is read: finding
+ * series and bucket takes longer than all else that is done for an event.
  */
 export function sampler<L extends string>(
   histogram: Histogram<L>,
   labels: Readonly<Record<L, string>>,
 ): (value: number) => void {
   let series: Sampled | undefined;
-  let bounds: readonly { readonly most: number; readonly text: string }[] = [];
+  let bounds: readonly number[] = [];
+  let pending = new Float64Array();
+  const begin = (): void => {
+    series = sampledSeries(histogram, labels);
+    if (series === undefined) return;
+    const { bucketValues } = series;
+    bounds = Object.keys(bucketValues)
+      .map(Number)
+      .sort((one, other) => one - other);
+    pending = new Float64Array(bounds.length);
+    whenRead(histogram, () => {
+      for (const [at, bound] of bounds.entries()) {
+        bucketValues[bound] = (bucketValues[bound] ?? 0) + (pending[at] ?? 0);
+      }
+      pending.fill(0);
+    });
+  };
   return (value) => {
     if (series === undefined || !Number.isFinite(value)) {
       histogram.observe(labels, value);
-      series ??= sampledSeries(histogram, labels);
-      bounds = Object.keys(series?.bucketValues ?? {})
-        .map((text) => ({ most: Number(text), text }))
-        .sort((one, other) => one.most - other.most);
+      if (series === undefined) begin();
       return;
     }
     series.sum += value;
     series.count += 1;
-    for (const { most, text } of bounds) {
-      if (value > most) continue;
-      series.bucketValues[text] = (series.bucketValues[text] ?? 0) + 1;
-      return;
-    }
+    let at = 0;
+    while (at < bounds.length && value > (bounds[at] ?? 0)) at += 1;
+    if (at < bounds.length) pending[at] = (pending[at] ?? 0) + 1;
   };
 }
 

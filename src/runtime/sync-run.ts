@@ -127,10 +127,14 @@ export class RecordedRun implements SyncRun, SyncClient {
     resource: Resource,
     at: ObjectRef,
     body: object,
-    options: BecauseOptions,
+    options: Parameters<SyncClient['update']>[3],
   ): Promise<T> {
+    const { metadataOnly } = options;
     return await this.#write('update', resource, at, options, () =>
-      this.#deps.client.update<T>(resource, at, body, { signal: this.signal }),
+      this.#deps.client.update<T>(resource, at, body, {
+        signal: this.signal,
+        ...(metadataOnly === undefined ? {} : { metadataOnly }),
+      }),
     );
   }
 

@@ -110,7 +110,9 @@ function writer(client: Database, query: { toSQL(): Query }): (row: object) => v
   const bindings = params.map(bindingOf);
   return (row) => {
     const values = parameters(row);
-    statement.run(...bindings.map((bind) => bind(values)));
+    const bound: SQLQueryBindings[] = [];
+    for (const bind of bindings) bound.push(bind(values));
+    statement.run(...bound);
   };
 }
 

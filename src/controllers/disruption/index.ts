@@ -123,5 +123,8 @@ async function clearStale(pods: ScaleSources['pods'], key: string, run: SyncRun)
   const { namespace, name } = record;
   const because = 'it was said to be disrupted and is still not being deleted';
   const at = { namespace, name, subresource: 'status' };
-  await run.client.update(PODS, at, withoutDisruption(pod, run.now), { because });
+  await run.client.update(PODS, at, withoutDisruption(pod, run.now), {
+    because,
+    metadataOnly: true,
+  });
 }

@@ -136,5 +136,10 @@ async function write(
 ): Promise<void> {
   const { namespace, name } = budget.metadata;
   const at = { namespace, name, subresource: 'status' };
-  await run.client.update(POD_DISRUPTION_BUDGETS, at, { ...budget, status }, { because });
+  await run.client.update(
+    POD_DISRUPTION_BUDGETS,
+    at,
+    { ...budget, status },
+    { because, metadataOnly: true },
+  );
 }

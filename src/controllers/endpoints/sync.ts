@@ -72,7 +72,7 @@ export class EndpointsSync {
 
   async #write(run: SyncRun, key: string, { verb, body, because }: EndpointsWrite): Promise<void> {
     const { namespace, name } = splitKey(key);
-    const options = { because, guard: guardOf(key) };
+    const options = { because, guard: guardOf(key), metadataOnly: true };
     try {
       if (verb === 'create') await run.client.create(ENDPOINTS, { namespace }, body, options);
       else await run.client.update(ENDPOINTS, { namespace, name }, body, options);

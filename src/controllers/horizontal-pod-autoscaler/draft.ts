@@ -90,7 +90,10 @@ export class Draft {
     const because = `it has ${currentReplicas} replicas and should have ${desiredReplicas}`;
     const body = { ...this.autoscaler, status };
     try {
-      await this.#run.client.update(HORIZONTAL_POD_AUTOSCALERS, at, body, { because });
+      await this.#run.client.update(HORIZONTAL_POD_AUTOSCALERS, at, body, {
+        because,
+        metadataOnly: true,
+      });
     } catch (error) {
       if (error instanceof FencedError || !(error instanceof Error)) throw error;
       this.warn('FailedUpdateStatus', error.message);

@@ -240,7 +240,9 @@ export class Acting {
     const { namespace, name } = job.metadata;
     const at = { namespace, name, subresource: 'status' };
     const body = { ...job, apiVersion: apiVersionOf(JOBS), kind: JOBS.kind };
-    return await this.#run.client.update<Job>(JOBS, at, body, this.#options(because));
+    const options = { ...this.#options(because), metadataOnly: true };
+    const { metadata } = await this.#run.client.update<Job>(JOBS, at, body, options);
+    return { ...job, metadata };
   }
 
   #options(because: string): BecauseOptions {

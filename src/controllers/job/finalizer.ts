@@ -27,7 +27,8 @@ export async function removeFinalizer(
     '$deleteFromPrimitiveList/finalizers': [JOB_TRACKING_FINALIZER],
   };
   try {
-    await run.client.patch(PODS, { namespace, name }, 'strategic', { metadata }, options);
+    const patch = { ...options, metadataOnly: true };
+    await run.client.patch(PODS, { namespace, name }, 'strategic', { metadata }, patch);
     return true;
   } catch (error) {
     if (isNotFound(error) || isOtherObject(error)) return false;

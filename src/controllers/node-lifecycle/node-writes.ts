@@ -33,7 +33,7 @@ export async function changeTaints(
     const spec = { taints: taints.length === 0 ? null : taints };
     const body = { metadata: { uid, resourceVersion }, spec };
     try {
-      await run.client.patch(NODES, { name }, 'strategic', body, { because });
+      await run.client.patch(NODES, { name }, 'strategic', body, { because, metadataOnly: true });
       return;
     } catch (error) {
       if (!isConflict(error) || tries === TRIES) throw error;
@@ -50,7 +50,13 @@ export async function reconcileLabels(run: SyncRun, node: Node): Promise<void> {
   const names = Object.keys(labels);
   if (names.length === 0) return;
   const because = `${names.join(', ')} must be as the stable labels are`;
-  await run.client.patch(NODES, { name }, 'strategic', { metadata: { uid, labels } }, { because });
+  await run.client.patch(
+    NODES,
+    { name },
+    'strategic',
+    { metadata: { uid, labels } },
+    { because, metadataOnly: true },
+  );
 }
 
 /** Writes conditions of this version of the node. */
@@ -63,5 +69,8 @@ export async function writeConditions(
   const { name, uid, resourceVersion } = metadata;
   const status = conditionsPatch(present?.conditions, conditions);
   const body = { metadata: { uid, resourceVersion }, status };
-  await run.client.patch(NODES, { name, subresource: 'status' }, 'strategic', body, { because });
+  await run.client.patch(NODES, { name, subresource: 'status' }, 'strategic', body, {
+    because,
+    metadataOnly: true,
+  });
 }

@@ -64,7 +64,7 @@ async function mark(
   const because = `node ${node} is not ready`;
   let failure: unknown;
   try {
-    await run.client.patch(PODS, at, 'strategic', body, { because });
+    await run.client.patch(PODS, at, 'strategic', body, { because, metadataOnly: true });
   } catch (error) {
     if (isNotFound(error) || error instanceof FencedError) {
       return isNotFound(error) ? undefined : error;

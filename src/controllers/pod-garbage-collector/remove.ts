@@ -70,7 +70,7 @@ export class Remover {
       if (pod?.metadata.uid !== uid) return;
       const at = { namespace, name, subresource: 'status' };
       const body = failedStatus(pod, reason === 'orphaned', run.now);
-      await run.client.patch(PODS, at, 'strategic', body, { because });
+      await run.client.patch(PODS, at, 'strategic', body, { because, metadataOnly: true });
     }
     try {
       await run.client.delete(PODS, { namespace, name }, { uid, gracePeriodSeconds: 0, because });

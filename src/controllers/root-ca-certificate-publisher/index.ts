@@ -87,11 +87,11 @@ async function publish(run: SyncRun, namespace: string, due: Publication): Promi
   const { verb, body, because } = due;
   if (verb === 'update') {
     const at = { namespace, name: CONFIG_MAP_NAME };
-    await run.client.update(CONFIG_MAPS, at, body, { because });
+    await run.client.update(CONFIG_MAPS, at, body, { because, metadataOnly: true });
     return;
   }
   try {
-    await run.client.create(CONFIG_MAPS, { namespace }, body, { because });
+    await run.client.create(CONFIG_MAPS, { namespace }, body, { because, metadataOnly: true });
   } catch (error) {
     if (!isNotFound(error) && !isNamespaceTerminating(error)) throw error;
     run.note(`namespace ${namespace} takes no ConfigMap any more`);

@@ -62,7 +62,7 @@ async function create(run: SyncRun, namespace: string, { name, because }: Creati
     metadata: { name, namespace },
   };
   try {
-    await run.client.create(SERVICE_ACCOUNTS, { namespace }, body, { because });
+    await run.client.create(SERVICE_ACCOUNTS, { namespace }, body, { because, metadataOnly: true });
   } catch (error) {
     if (!isAlreadyExists(error) && !isNamespaceTerminating(error)) throw error;
     run.note(`ServiceAccount ${name} not created: ${error instanceof Error ? error.message : ''}`);

@@ -58,7 +58,7 @@ async function markAndDelete(run: SyncRun, victim: Victim, now: number): Promise
   const body = markedStatus(pod, now);
   if (body !== undefined) {
     const status = { ...at, subresource: 'status' };
-    await run.client.patch(PODS, status, 'strategic', body, { because });
+    await run.client.patch(PODS, status, 'strategic', body, { because, metadataOnly: true });
   }
   await run.client.delete(PODS, at, { uid, because });
   return true;

@@ -60,7 +60,10 @@ function build(context: ControllerContext): Controller {
           const { name, uid } = node.metadata;
           const annotations = { [TTL_ANNOTATION]: String(wanted.ttlSeconds) };
           const body = { metadata: { uid, annotations } };
-          await run.client.patch(NODES, { name }, 'strategic', body, { because: wanted.because });
+          await run.client.patch(NODES, { name }, 'strategic', body, {
+            because: wanted.because,
+            metadataOnly: true,
+          });
         },
       },
     ],
