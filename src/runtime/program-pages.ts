@@ -37,9 +37,9 @@ export function untouchedMappings(smaps: string, file: string): FileMapping[] {
 }
 
 /**
- * Takes the program's own pages out of this process; those it goes on to use come back from the
- * page cache, 16 at a time. The kernel drops the others first when memory gets short. Gives how many
- * bytes were taken out, 0 where the machine doesn't tell or allow it.
+ * Takes the program's own pages out of this process; those that are used again come back from the
+ * page cache, 16 at a time. The kernel drops the others first when memory gets short. Gives how
+ * many bytes were taken out, 0 where the machine doesn't tell or allow it.
  */
 export function releaseProgramPages(): number {
   const libc = openCLibrary({
