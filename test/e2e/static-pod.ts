@@ -1,6 +1,6 @@
 /** The story of packaging/kubernetes: a kubeadm node's manager becomes Holdfast, and KCM again. */
 import { expect } from 'bun:test';
-import { copyFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   atRest,
@@ -195,14 +195,18 @@ async function held({ holders }: Box, count: number): Promise<void> {
   await eventually(() => holders.length >= count, { ...PATIENCE, describe });
 }
 
-/** Waits until a static pod is ready, if its container was restarted so often; gives its object. */
-function running({ cluster }: Box, name: string, restarts = 0): Promise<Obj> {
-  const wanted = ({ status }: Obj): boolean => {
-    const container = status?.containerStatuses?.[0];
-    return container?.ready === true && container.restartCount === restarts;
+/** Waits until a static pod is ready, its container started again so often; gives its API object. */
+function running({ cluster }: Box, name: string, restarts?: number): Promise<Obj> {
+  const wanted = (pod: Obj): boolean => {
+    const isCount = restarts === undefined || restartsOf(pod) === restarts;
+    return isCount && pod.status?.containerStatuses?.[0]?.ready === true;
   };
   const options = { ...PATIENCE, describe: `${name} is ready` };
   return cluster.api.waitFor('pods', 'kube-system', `${name}-${NODE}`, wanted, options);
+}
+
+function restartsOf({ status }: Obj): number {
+  return status?.containerStatuses?.[0]?.restartCount ?? 0;
 }
 
 function ended({ cluster }: Box, name: string): Promise<unknown> {
@@ -299,8 +303,8 @@ function recordOf(id: number): object {
 /** kill -9 of the container's process in the middle of a rollout: the next one goes on with it. */
 async function killed(box: Box): Promise<void> {
   const { world, ledger, node, holders } = box;
-  const { metadata, status } = await running(box, 'holdfast');
-  const { containerID } = status.containerStatuses[0];
+  const pod = await running(box, 'holdfast');
+  const { containerID } = pod.status.containerStatuses[0];
   const lease = node.exec(containerID, ['holdfast', 'state', 'lease']);
   expect(lease).toContain(holders.at(-1) as string);
   await ledger.reach();
@@ -314,8 +318,8 @@ async function killed(box: Box): Promise<void> {
   const [id = 0] = processes;
   expect(recordOf(id)).toMatchObject({ machine: { machineId: box.machineId } });
   process.kill(id, 'SIGKILL');
-  const next = await running(box, 'holdfast', 1);
-  expect(next.metadata.uid).toBe(metadata.uid);
+  const next = await running(box, 'holdfast', restartsOf(pod) + 1);
+  expect(next.metadata.uid).toBe(pod.metadata.uid);
   await world.rolledOut();
   await world.untilList('pods', (pods) => pods.filter(isWeb).length === MORE, 'old pods are gone');
   await ledger.reach();
@@ -324,10 +328,26 @@ async function killed(box: Box): Promise<void> {
   // That nobody writes to a pod, as is looked for elsewhere, is something that would be seen.
   expect(writers(box, since).length).toBeGreaterThanOrEqual(MORE);
   expect(await podsAndContainers(box)).toEqual(Array(MORE).fill(expect.stringMatching(/ 0$/)));
-  const [first, second] = [...node.podLogs('kube-system_holdfast-*/holdfast/*.log').values()];
-  expect(first).toContain('opened="created"');
-  expect(second).toContain('opened="resumed"');
-  expect(second).toContain('how="instant"');
+  const logs = [...node.podLogs('kube-system_holdfast-*/holdfast/*.log').values()];
+  expect(logs.at(-1)).toContain('opened="resumed"');
+  expect(logs.at(-1)).toContain('how="instant"');
+}
+
+/** As after `kubeadm upgrade`, both manifests are there: KCM finds the port taken, Holdfast works. */
+async function upgraded(box: Box): Promise<void> {
+  const { cluster, kubernetes, holders } = box;
+  const { length } = holders;
+  const manifest = join(kubernetes, 'manifests', KCM_FILE);
+  const before = restartsOf(await running(box, 'holdfast'));
+  copyFileSync(join(kubernetes, KCM_FILE), manifest);
+  const inVain = (pod: Obj): boolean => restartsOf(pod) > 0;
+  const name = `kube-controller-manager-${NODE}`;
+  await cluster.api.waitFor('pods', 'kube-system', name, inVain, PATIENCE);
+  await works(box, 3);
+  await running(box, 'holdfast', before);
+  expect(holders).toHaveLength(length);
+  rmSync(manifest);
+  await ended(box, 'kube-controller-manager');
 }
 
 /** The manifests are swapped back: KCM leads, and finds nothing to do. */
@@ -335,7 +355,6 @@ async function givenBack(box: Box): Promise<void> {
   const before = await estate(box);
   const since = new Date();
   const { length } = box.holders;
-  await running(box, 'holdfast', 1);
   swapManifests(box, HOLDFAST_FILE, (manifests) =>
     renameSync(join(box.kubernetes, KCM_FILE), join(manifests, KCM_FILE)),
   );
@@ -343,7 +362,7 @@ async function givenBack(box: Box): Promise<void> {
   await ended(box, 'holdfast');
   await held(box, length + 2);
   expect(box.holders[length]).toBe('');
-  await works(box, 3);
+  await works(box, 4);
   expect(await estate(box)).toEqual(before);
   expect(writers(box, since)).toEqual([]);
 }
@@ -363,6 +382,7 @@ export async function managerIsStaticPod(): Promise<void> {
   try {
     await takenOver(box);
     await killed(box);
+    await upgraded(box);
     await givenBack(box);
   } catch (error) {
     throw new Error(`${error}\n${await circumstances(box)}`, { cause: error });
