@@ -75,6 +75,12 @@ e2e: need-all $(BINARY) ## Real containers on two real nodes, containerd and kub
 	@scripts/need.sh go=1.26.6
 	@test/e2e/run.sh $(ARGS)
 
+.PHONY: musl
+musl: need-all $(STAMP) ## Tests of service, restart and crash with the binary for musl (Debian; it wants musl-tools)
+	@program=$$($(BUN) scripts/musl.ts) && HOLDFAST_RIG_PROGRAM=$$program $(BUN) test --timeout=280000 \
+	  test/service/notify.test.ts test/lease/standby.test.ts test/state/ownership.test.ts \
+	  test/restart/restart.test.ts test/crash
+
 .PHONY: versions
 versions: need-all $(BINARY) ## Scenarios, takeovers and restarts on other API servers (SERVER=1.35: one; EMULATED=1.34: ours as if)
 	@failed=; for server in $(if $(EMULATED),$(EMULATED),$(or $(SERVER),$(SERVERS))); do \

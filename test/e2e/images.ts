@@ -11,6 +11,8 @@ export interface Image {
   readonly tag: string;
   readonly layers: readonly (readonly ImageFile[])[];
   readonly entrypoint: readonly string[];
+  /** Default: PATH=/bin. */
+  readonly env?: readonly string[];
 }
 
 const BLOCK = 512;
@@ -84,7 +86,7 @@ export function writeImage(file: string, image: Image): void {
   const config = JSON.stringify({
     architecture: process.arch === 'arm64' ? 'arm64' : 'amd64',
     os: 'linux',
-    config: { Entrypoint: image.entrypoint, Env: ['PATH=/bin'] },
+    config: { Entrypoint: image.entrypoint, Env: image.env ?? ['PATH=/bin'] },
     rootfs: { type: 'layers', diff_ids: layers.map((layer) => `sha256:${sha256(layer)}`) },
   });
   const named = layers.map((content) => ({ path: `${sha256(content)}/layer.tar`, content }));

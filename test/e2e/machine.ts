@@ -17,8 +17,17 @@ export function nodeBinaries(): string {
 
 /** Numbers of the live processes of a pod's containers, found by their control groups. */
 export function processesOfPod(uid: string): number[] {
+  return processesOf(`/pod${uid}/`);
+}
+
+/** Numbers of the live processes of one container, by the number that a pod's status has for it. */
+export function processesOfContainer(containerId: string): number[] {
+  return processesOf(`/${containerId.replace('containerd://', '')}\n`);
+}
+
+function processesOf(group: string): number[] {
   const ids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  return ids.map(Number).filter((id) => readProc(id, 'cgroup').includes(`/pod${uid}/`));
+  return ids.map(Number).filter((id) => readProc(id, 'cgroup').includes(group));
 }
 
 /** Content of a file under /proc/ID; "" when the process has ended. */

@@ -20,6 +20,10 @@ done
 mkdir -p /etc/containerd /etc/cni/net.d
 cp "$dir/containerd.toml" /etc/containerd/config.toml
 cp "$dir/cni.conflist" /etc/cni/net.d/10-pods.conflist
+if [ -d "$dir/kubernetes" ]; then
+  mkdir -p /etc/kubernetes
+  mount --bind "$dir/kubernetes" /etc/kubernetes
+fi
 
 # The kubelet wants these, and sets what is not so: it is shown them, and the machine keeps its own.
 show() {

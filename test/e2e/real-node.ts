@@ -15,6 +15,15 @@ export const PAUSE_IMAGE = 'holdfast.test/pause:1';
 export interface NodeShape {
   readonly name: string;
   readonly index: number;
+  /** Its /etc/kubernetes is the folder `kubernetes` in its own; the kubelet runs the manifests there. */
+  readonly staticPods?: boolean;
+}
+
+interface KubeletShape {
+  readonly address: string;
+  readonly cgroupRoot: string;
+  readonly clientCa: string;
+  readonly staticPods: boolean;
 }
 
 function containerdConfig(): string {
@@ -42,7 +51,7 @@ function cniConfig(bridge: string, subnet: string): string {
   return JSON.stringify({ cniVersion: '1.0.0', name: 'pods', plugins: [plugin] });
 }
 
-function kubeletConfig(address: string, cgroupRoot: string, clientCa: string): string {
+function kubeletConfig({ address, cgroupRoot, clientCa, staticPods }: KubeletShape): string {
   return JSON.stringify({
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
     kind: 'KubeletConfiguration',
@@ -52,6 +61,7 @@ function kubeletConfig(address: string, cgroupRoot: string, clientCa: string): s
     containerRuntimeEndpoint: 'unix:///run/containerd/containerd.sock',
     cgroupDriver: 'cgroupfs',
     cgroupRoot,
+    ...(staticPods ? { staticPodPath: '/etc/kubernetes/manifests' } : {}),
     failCgroupV1: false,
     failSwapOn: false,
     resolvConf: '',
@@ -74,6 +84,7 @@ export class RealNode {
   /** Its control group, in each hierarchy. */
   readonly cgroupRoot: string;
   #process: Child | undefined;
+  #execs = 0;
 
   private constructor(
     private readonly cluster: Cluster,
@@ -128,11 +139,10 @@ export class RealNode {
   async kill(): Promise<void> {
     const process = this.#process;
     if (process === undefined) return;
-    const first = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8');
+    const ids = this.#first();
     process.kill('SIGKILL');
     await process.waitExit();
     // Process 1 of a namespace is the last that can be seen to go.
-    const ids = first.trim().split(' ').map(Number);
     await eventually(() => !ids.some(lives), {
       describe: `the processes of ${this.name} are gone`,
     });
@@ -154,6 +164,23 @@ export class RealNode {
     }
   }
 
+  /** Runs a command in a container as `kubectl exec` does; gives what it printed, or throws that. */
+  exec(containerId: string, command: readonly string[]): string {
+    const within = ['nsenter', `--target=${this.#first()[0]}`, '--mount', '--pid'];
+    const ctr = [join(nodeBinaries(), 'ctr'), '--namespace=k8s.io', 'tasks', 'exec'];
+    const id = containerId.replace('containerd://', '');
+    const run = Bun.spawnSync([...within, ...ctr, `--exec-id=e${++this.#execs}`, id, ...command]);
+    if (run.success) return run.stdout.toString();
+    throw new Error(`${command.join(' ')}: ${run.exitCode}\n${run.stdout}${run.stderr}`);
+  }
+
+  /** What the containers of its pods have printed: a text for each container that ran, by its path. */
+  podLogs(pattern: string): Map<string, string> {
+    const folder = join(this.dir, 'over/var/log/pods');
+    const files = [...new Bun.Glob(pattern).scanSync({ cwd: folder })].sort();
+    return new Map(files.map((file) => [file, readFileSync(join(folder, file), 'utf8')]));
+  }
+
   /** The last lines of what its processes have said. */
   tell(): string {
     const logs = readdirSync(this.dir).filter((file) => file.endsWith('.log'));
@@ -164,8 +191,15 @@ export class RealNode {
     return [this.#process?.tail() ?? '', ...parts].join('\n');
   }
 
+  /** Numbers of the processes that are the first in the node's namespaces. */
+  #first(): number[] {
+    const { pid } = this.#process as Child;
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+    return children.trim().split(' ').map(Number);
+  }
+
   #prepare(): void {
-    const { index } = this.shape;
+    const { index, staticPods = false } = this.shape;
     const bridge = `pods${index}`;
     mkdirSync(this.dir, { recursive: true });
     for (const words of [
@@ -177,10 +211,12 @@ export class RealNode {
       if (!run.success) throw new Error(`ip ${words}: ${run.stderr}`);
     }
     makeGroups(this.cgroupRoot);
-    const ca = this.cluster.files.ca;
+    const { address, cgroupRoot } = this;
+    const clientCa = this.cluster.files.ca;
+    const config = { address, cgroupRoot, clientCa, staticPods };
     const write = (file: string, text: string) => writeFileSync(join(this.dir, file), text);
     write('containerd.toml', containerdConfig());
     write('cni.conflist', cniConfig(bridge, `10.210.${index}`));
-    write('kubelet.json', kubeletConfig(this.address, this.cgroupRoot, ca));
+    write('kubelet.json', kubeletConfig(config));
   }
 }

@@ -58,7 +58,7 @@ tidy() {
 }
 
 [ "$(id -u)" = 0 ] || skip 'not root'
-for tool in unshare setpriv flock awk; do
+for tool in unshare nsenter setpriv flock awk; do
   command -v "$tool" > /dev/null || skip "no $tool"
 done
 grep -qw overlay /proc/filesystems || skip 'no overlay file system'

@@ -45,8 +45,11 @@ function image(version: string): string {
   return `holdfast.test/web:${version}`;
 }
 
-/** Images 1 and 2 answer /version with their number; "broken" has nothing to answer with. */
-function writeImages(dir: string): void {
+/**
+ * Writes the images of the tests, which a node takes in when it starts: 1 and 2 answer /version with
+ * their number, "broken" has nothing to answer with.
+ */
+export function writeImages(dir: string): void {
   const folder = join(dir, 'images');
   mkdirSync(folder, { recursive: true });
   const pause = readFileSync(join(nodeBinaries(), 'pause'));

@@ -4,8 +4,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
+import manifest from '../../package.json' with { type: 'json' };
 import { buildDeb, controlText } from '../../scripts/release/deb.ts';
 import { parseOptions } from '../../src/options/index.ts';
+import { buildCommand, imageOf } from '../e2e/containerfile.ts';
 import { REPOSITORY } from '../rig/index.ts';
 
 const PACKAGING = join(REPOSITORY, 'packaging');
@@ -17,6 +19,7 @@ interface StaticPod {
   spec: {
     hostNetwork: boolean;
     containers: {
+      image: string;
       command: string[];
       volumeMounts: { name: string; mountPath: string; readOnly?: boolean }[];
     }[];
@@ -70,6 +73,22 @@ test('the static pod gives flags that are accepted, and mounts what they name', 
     if (name !== 'tmp') expect(from?.hostPath?.path).toBe(mountPath);
   }
   expect(pod.spec.hostNetwork).toBe(true);
+});
+
+test('the Containerfile makes the image that the static pod names', () => {
+  const pod = parse(read('kubernetes', 'static-pod.yaml')) as StaticPod;
+  const text = read('kubernetes', 'Containerfile');
+  const { program, tag } = buildCommand(text);
+  expect(program).toBe(`holdfast-${manifest.version}-linux-amd64`);
+  expect(tag).toBe(pod.spec.containers[0]?.image ?? '');
+  const content = new Uint8Array();
+  const image = imageOf(text, {
+    args: { BINARY: program },
+    base: () => ({ layers: [], entrypoint: [] }),
+    file: (name) => (name === program ? content : Buffer.from(name)),
+  });
+  const layers = [[{ path: 'usr/bin/holdfast', content, mode: 0o755 }]];
+  expect(image).toEqual({ layers, entrypoint: ['/usr/bin/holdfast'] });
 });
 
 test('config.yaml and the static pod give the same flags', () => {

@@ -27,6 +27,9 @@ export interface HoldfastOptions extends ManagerOptions {
   readonly compiled?: boolean;
 }
 
+/** What is started as Holdfast in each test, instead of its source or dist/holdfast. */
+const PROGRAM = process.env.HOLDFAST_RIG_PROGRAM || undefined;
+
 /** A process that doesn't answer must not hold up the test that asks it why. */
 const ANSWER_TIMEOUT_MS = 20_000;
 
@@ -150,9 +153,11 @@ export async function startHoldfast(
   const kubeconfig = options.kubeconfig ?? identities.kubeconfig('kube-controller-manager');
   const stateDir = options.stateDir ?? join(dir, `${name}-state`);
   const runtimeDir = options.runtimeDir ?? join(dir, `${name}-run`);
-  const program = options.compiled
-    ? [join(REPOSITORY, 'dist', 'holdfast')]
-    : [process.execPath, join(REPOSITORY, 'src', 'main.ts')];
+  const compiled = PROGRAM ?? join(REPOSITORY, 'dist', 'holdfast');
+  const program =
+    options.compiled || PROGRAM
+      ? [compiled]
+      : [process.execPath, join(REPOSITORY, 'src', 'main.ts')];
   const command = wrapped(options, [
     ...program,
     ...managerFlags(identities, kubeconfig, port),
