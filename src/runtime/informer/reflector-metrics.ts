@@ -78,6 +78,7 @@ function informerFamilies(metrics: Metrics) {
   const known = new Map<string, (seconds: number) => void>();
   return {
     followed: (resource: Resource): void => {
+      if (known.has(resourceId(resource))) return;
       const ofResource = informerLabels(resource);
       known.set(resourceId(resource), sampler(latency, ofResource));
       queued.set(ofResource, 0);

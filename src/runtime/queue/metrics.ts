@@ -1,5 +1,5 @@
 /** The workqueue_* families, by upstream's names, labels and buckets. */
-import { exponentialBuckets, type Metrics, sampler, tally } from '../metrics.ts';
+import { exponentialBuckets, type Metrics, perKey, sampler, tally } from '../metrics.ts';
 
 /** What one queue reports. */
 export interface QueueMeter {
@@ -128,6 +128,12 @@ export function createQueueMetrics(metrics: Metrics): QueueMetrics {
     sharing.set(id, reporter);
     return reporter;
   };
+  const series = perKey((name: string) => ({
+    added: tally(adds, { name }),
+    retried: tally(retries, { name }),
+    waited: sampler(latency, { name }),
+    worked: sampler(work, { name }),
+  }));
   return {
     meter: ({ name, id = name }, running) => {
       if (name === '') return NO_METER;
@@ -136,11 +142,10 @@ export function createQueueMetrics(metrics: Metrics): QueueMetrics {
         for (const histogram of [latency, work]) histogram.zero({ name });
       }
       const reporter = join(name, id, running);
-      const [wasAdded, wasRetried] = [tally(adds, { name }), tally(retries, { name })];
-      const [waited, worked] = [sampler(latency, { name }), sampler(work, { name })];
+      const { added, retried, waited, worked } = series(name);
       return {
         added: () => {
-          wasAdded();
+          added();
           reporter.depth++;
         },
         taken: (waitedMs) => {
@@ -148,7 +153,7 @@ export function createQueueMetrics(metrics: Metrics): QueueMetrics {
           waited(waitedMs / 1e3);
         },
         finished: (workedMs) => worked(workedMs / 1e3),
-        retried: () => wasRetried(),
+        retried: () => retried(),
       };
     },
   };
