@@ -1,5 +1,6 @@
 /** Simulated nodes: what a pod's annotations and a test's orders make of it, and heartbeats. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, spyOn, test } from 'bun:test';
+import { isIPv4 } from 'node:net';
 import { pod } from '../builders/index.ts';
 import {
   type Api,
@@ -13,6 +14,7 @@ import {
   startCluster,
   type WatchEvent,
 } from './index.ts';
+import { addressOf } from './nodes.ts';
 
 setDefaultTimeout(120_000);
 
@@ -32,6 +34,12 @@ beforeAll(async () => {
 });
 
 afterAll(() => cluster.stop());
+
+test('each of many nodes has an address of its own, which the API server takes', () => {
+  const addresses = Array.from({ length: 1_000 }, (_, index) => addressOf(index));
+  expect(new Set(addresses).size).toBe(1_000);
+  expect(addresses.filter((one) => isIPv4(one))).toEqual(addresses);
+});
 
 /** Creates a pod with the given annotations (without their prefix). */
 async function run(name: string, notes: Record<string, string> = {}, spec: object = {}) {

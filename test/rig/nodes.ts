@@ -103,7 +103,7 @@ export class NodeSimulator {
     const { labels, resources = RESOURCES, kubeletVersion = 'v1.36.3' } = this.options;
     const shape: NodeShape = {
       name,
-      hostIP: `172.${16 + ((index >> 16) & 15)}.${(index >> 8) & 255}.${(index & 255) + 1}`,
+      hostIP: addressOf(index),
       labels: labels?.(index) ?? {},
       resources,
       kubeletVersion,
@@ -261,6 +261,12 @@ export class NodeSimulator {
     this.#turn += 1;
     return able[this.#turn % Math.max(1, able.length)]?.shape.name;
   }
+}
+
+/** An address for each of some 65,000 nodes. */
+export function addressOf(index: number): string {
+  const number = index + 1;
+  return `172.16.${(number >> 8) & 255}.${number & 255}`;
 }
 
 /** Ends a watch that tells nothing, not even a bookmark, as a connection does that died quietly. */
