@@ -6,6 +6,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test';
 import { eventually, FaultProxy, type Manager, simulateNodes, startCluster } from '../rig/index.ts';
 import { deployment, template, World } from '../scenarios/world.ts';
 import { versionsOf } from './versions.ts';
+import { rollsOut } from './works.ts';
 
 setDefaultTimeout(180_000);
 
@@ -34,15 +35,7 @@ test('killed amid deletions, it comes back after the other manager and touches n
   const proxy = await FaultProxy.start(cluster);
   const world = new World(cluster, await cluster.namespace('no-lease'));
   let marker = 0;
-  const works = async (manager: Manager): Promise<void> => {
-    const name = `${MARKER}-${++marker}`;
-    const labels = { app: name };
-    const fields = { selector: { matchLabels: labels }, template: template('1', {}, labels) };
-    await world.create(deployment(1, fields, name));
-    await world.rolledOut(name).catch((error: Error) => {
-      throw new Error(`${manager.name} does not work: ${error.message}\n${manager.tail()}`);
-    });
-  };
+  const works = (manager: Manager) => rollsOut(manager, world, `${MARKER}-${++marker}`);
   const resize = (replicas: number) => world.merge('replicasets', 'bare', { spec: { replicas } });
   const versions = () => versionsOf(world, WATCHED, (name) => name.startsWith(MARKER));
   const uids = async () => (await world.list('pods')).map(({ metadata }) => metadata.uid);

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, setDefaultTimeout, test } from 'bun:test';
 import { type Cluster, type Manager, simulateNodes, startCluster } from '../rig/index.ts';
 import { deployment, replicationController, template, World } from '../scenarios/world.ts';
 import { backAndForth, versionsOf } from './versions.ts';
+import { rollsOut } from './works.ts';
 
 setDefaultTimeout(180_000);
 
@@ -43,15 +44,8 @@ function versions(): Promise<string[]> {
   return versionsOf(world, WATCHED, (name) => name.startsWith(MARKER));
 }
 
-/** The manager leads and works: it rolls out a Deployment of its own. */
-async function works(manager: Manager): Promise<void> {
-  const name = `${MARKER}-${++marker}`;
-  const labels = { app: name };
-  const fields = { selector: { matchLabels: labels }, template: template('1', {}, labels) };
-  await world.create(deployment(1, fields, name));
-  await world.rolledOut(name).catch((error: Error) => {
-    throw new Error(`${manager.name} does not work: ${error.message}\n${manager.tail()}`);
-  });
+function works(manager: Manager): Promise<void> {
+  return rollsOut(manager, world, `${MARKER}-${++marker}`);
 }
 
 async function furnish(): Promise<void> {
